@@ -115,14 +115,22 @@ export interface BackendStats {
 
 export interface Shares {
   create(share: BackendShare, signal: AbortSignal): Promise<ExportLocation[]>;
-  createFromSnapshot?(share: BackendShare, snapshot: BackendSnapshot, signal: AbortSignal): Promise<ExportLocation[]>;
+  createFromSnapshot?(
+    share: BackendShare,
+    snapshot: BackendSnapshot,
+    signal: AbortSignal,
+  ): Promise<ExportLocation[]>;
   /** Removes the share, its exports and its data. A share that isn't there is a success. */
   delete(share: BackendShare, signal: AbortSignal): Promise<void>;
   extend(share: BackendShare, newSize: number, signal: AbortSignal): Promise<void>;
   /** Fails with 'possibleDataLoss', nothing touched, when more than newSize is used. */
   shrink?(share: BackendShare, newSize: number, signal: AbortSignal): Promise<void>;
   /** After a restart: serve the share as before; answers its export locations when they changed, else null. */
-  ensure(share: BackendShare, rules: readonly AccessRule[], signal: AbortSignal): Promise<ExportLocation[] | null>;
+  ensure(
+    share: BackendShare,
+    rules: readonly AccessRule[],
+    signal: AbortSignal,
+  ): Promise<ExportLocation[] | null>;
 }
 
 export interface Access {
@@ -130,7 +138,11 @@ export interface Access {
    * Makes exactly `rules` hold on the share. One bad rule becomes 'error' and the others work.
    * Answers a result for each rule, by rule id. When it returns, an 'active' rule can mount.
    */
-  sync(share: BackendShare, rules: readonly AccessRule[], signal: AbortSignal): Promise<Map<string, AccessRuleResult>>;
+  sync(
+    share: BackendShare,
+    rules: readonly AccessRule[],
+    signal: AbortSignal,
+  ): Promise<Map<string, AccessRuleResult>>;
 }
 
 export interface SnapshotCreated {
@@ -142,12 +154,21 @@ export interface Snapshots {
   create(snapshot: BackendSnapshot, signal: AbortSignal): Promise<SnapshotCreated>;
   delete(snapshot: BackendSnapshot, signal: AbortSignal): Promise<void>;
   /** mount_snapshot_support: access rules of a snapshot, always read-only. */
-  syncAccess?(snapshot: BackendSnapshot, rules: readonly AccessRule[], signal: AbortSignal): Promise<Map<string, AccessRuleResult>>;
+  syncAccess?(
+    snapshot: BackendSnapshot,
+    rules: readonly AccessRule[],
+    signal: AbortSignal,
+  ): Promise<Map<string, AccessRuleResult>>;
 }
 
 export interface Reverts {
   /** Puts the share back to what it was at the snapshot, under the same export locations. */
-  toSnapshot(share: BackendShare, snapshot: BackendSnapshot, rules: readonly AccessRule[], signal: AbortSignal): Promise<void>;
+  toSnapshot(
+    share: BackendShare,
+    snapshot: BackendSnapshot,
+    rules: readonly AccessRule[],
+    signal: AbortSignal,
+  ): Promise<void>;
 }
 
 export interface Driver {

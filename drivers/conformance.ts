@@ -1,0 +1,301 @@
+/**
+ * What every driver must do, as one jest suite: `describeDriver('fake', make)`. Whoever writes a back end
+ * writes a `make` for it and reads here what the rest of Shoal relies on.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  type AccessRule,
+  type BackendShare,
+  type BackendSnapshot,
+  type Driver,
+  DriverError,
+  type DriverErrorCode,
+} from './driver.ts';
+
+/** A driver under test with what the suite needs around it. */
+export interface Workbench {
+  driver: Driver;
+  /** a second driver over the same state, as after a restart of the worker; the suite has stopped the first */
+  again(): Promise<Driver>;
+  /** makes the share use more than 1 GiB and less than 2, or the next one made do so */
+  overfill?(driver: Driver, share: BackendShare): Promise<void>;
+  /** real data, seen as a client at 127.0.0.1 sees it; left out where a back end has none */
+  data?: {
+    write(share: BackendShare, file: string, text: string): Promise<void>;
+    /** null: no such file */
+    read(share: BackendShare, file: string): Promise<string | null>;
+  };
+  close(): Promise<void>;
+}
+
+export const anyone: AccessRule = {
+  id: '00000000-0000-4000-8000-0000000000ff',
+  accessType: 'ip',
+  accessTo: '0.0.0.0/0',
+  accessLevel: 'rw',
+};
+
+export function someShare(pool: string, over: Partial<BackendShare> = {}): BackendShare {
+  return {
+    id: randomUUID(),
+    shareId: randomUUID(),
+    projectId: 'a1'.repeat(16),
+    size: 1,
+    protocol: 'NFS',
+    pool,
+    shareTypeId: null,
+    extraSpecs: {},
+    metadata: {},
+    snapshotSupport: true,
+    ...over,
+  };
+}
+
+export function someSnapshot(share: BackendShare): BackendSnapshot {
+  return { id: randomUUID(), snapshotId: randomUUID(), share, size: share.size, providerLocation: null };
+}
+
+export function someRule(accessType: string, accessTo: string, accessLevel: 'rw' | 'ro' = 'rw'): AccessRule {
+  return { id: randomUUID(), accessType, accessTo, accessLevel };
+}
+
+/** The code of the DriverError that it fails with; 'none' when it doesn't fail. */
+export async function failure(call: Promise<unknown>): Promise<DriverErrorCode | 'none'> {
+  try {
+    await call;
+    return 'none';
+  } catch (error) {
+    if (error instanceof DriverError) return error.code;
+    throw error;
+  }
+}
+
+/** A deadline far enough for any one call of a test. */
+export const soon = (): AbortSignal => AbortSignal.timeout(60_000);
+
+const aborted = (): AbortSignal => AbortSignal.abort(new Error('given up'));
+
+export function describeDriver(name: string, make: () => Promise<Workbench>): void {
+  describe(`driver ${name}`, () => {
+    let bench: Workbench;
+    let driver: Driver;
+    let pool: string;
+
+    beforeAll(async () => {
+      bench = await make();
+      driver = bench.driver;
+      await driver.start(soon());
+      pool = (await driver.stats(soon())).pools[0]!.pool_name;
+    }, 120_000);
+
+    afterAll(async () => {
+      await driver.stop();
+      await bench.close();
+    }, 60_000);
+
+    const created = async (over: Partial<BackendShare> = {}): Promise<BackendShare> => {
+      const share = someShare(pool, over);
+      return { ...share, exportLocations: await driver.shares.create(share, soon()) };
+    };
+
+    test('reports its capabilities and pools', async () => {
+      const stats = await driver.stats(soon());
+      expect(stats).toMatchObject({
+        share_backend_name: expect.any(String),
+        driver_handles_share_servers: expect.any(Boolean),
+        vendor_name: expect.any(String),
+        driver_version: expect.any(String),
+        storage_protocol: expect.any(String),
+        snapshot_support: driver.snapshots !== undefined,
+        create_share_from_snapshot_support: driver.shares.createFromSnapshot !== undefined,
+        revert_to_snapshot_support: driver.revert !== undefined,
+        mount_snapshot_support: driver.snapshots?.syncAccess !== undefined,
+      });
+      expect(stats.pools.length).toBeGreaterThan(0);
+      for (const one of stats.pools) {
+        expect(one.pool_name).toMatch(/^[^#@]+$/);
+        for (const capacity of [one.total_capacity_gb, one.free_capacity_gb])
+          expect(typeof capacity === 'number' || capacity === 'unknown' || capacity === 'infinite').toBe(
+            true,
+          );
+        for (const percentage of [
+          one.reserved_percentage,
+          one.reserved_snapshot_percentage,
+          one.reserved_share_extend_percentage,
+        ])
+          expect(percentage).toEqual(expect.any(Number));
+      }
+      expect(JSON.parse(JSON.stringify(stats))).toEqual(stats);
+    });
+
+    test('creates a share twice as once, with the same export locations', async () => {
+      const share = await created();
+      expect(share.exportLocations!.some((location) => !location.isAdminOnly)).toBe(true);
+      for (const location of share.exportLocations!) expect(location.path).toMatch(/^[^:/]+:\/[^\s]+$/);
+      expect(await driver.shares.create(share, soon())).toEqual(share.exportLocations);
+    });
+
+    test('deletes a share twice as once, and one that never was', async () => {
+      const share = await created();
+      await driver.shares.delete(share, soon());
+      await driver.shares.delete(share, soon());
+      await driver.shares.delete(someShare(pool), soon());
+    });
+
+    test('creates again after a delete', async () => {
+      const share = await created();
+      await driver.shares.delete(share, soon());
+      expect(await driver.shares.create(share, soon())).toHaveLength(share.exportLocations!.length);
+    });
+
+    test('creates many shares at once', async () => {
+      const shares = await Promise.all(Array.from({ length: 8 }, () => created()));
+      expect(new Set(shares.map((share) => share.exportLocations![0]!.path)).size).toBe(8);
+      await Promise.all(shares.map((share) => driver.shares.delete(share, soon())));
+    });
+
+    test('applies access rules, twice as once, and takes them away', async () => {
+      const share = await created();
+      const rules = [
+        someRule('ip', '10.0.0.0/24'),
+        someRule('ip', '10.0.0.7', 'ro'),
+        someRule('ip', 'fd00::/64'),
+      ];
+      for (const given of [rules, rules, rules.slice(1), [], []]) {
+        const results = await driver.access.sync(share, given, soon());
+        expect([...results.keys()].sort()).toEqual(given.map((rule) => rule.id).sort());
+        for (const result of results.values()) expect(result.state).toBe('active');
+      }
+    });
+
+    test('lets one bad rule be in error, with a reason, and the others work', async () => {
+      const share = await created();
+      const good = someRule('ip', '192.168.0.0/16');
+      const bad = ['user', 'cert', 'cephx'].map((type) => someRule(type, 'alice'));
+      const results = await driver.access.sync(share, [bad[0]!, good, bad[1]!, bad[2]!], soon());
+      expect(results.get(good.id)!.state).toBe('active');
+      for (const rule of bad)
+        expect(results.get(rule.id)).toMatchObject({ state: 'error', reason: expect.stringMatching(/\w/) });
+    });
+
+    test('extends and shrinks, twice as once', async () => {
+      const share = await created();
+      for (const size of [3, 3]) await driver.shares.extend(share, size, soon());
+      if (driver.shares.shrink === undefined) return;
+      for (const size of [2, 2]) await driver.shares.shrink({ ...share, size: 3 }, size, soon());
+    });
+
+    test('refuses to shrink below what is used', async () => {
+      if (bench.overfill === undefined || driver.shares.shrink === undefined) return;
+      const share = await created({ size: 2 });
+      await bench.overfill(driver, share);
+      expect(await failure(driver.shares.shrink(share, 1, soon()))).toBe('possibleDataLoss');
+      await driver.shares.extend(share, 3, soon());
+      await driver.shares.delete(share, soon());
+    });
+
+    test('serves on after a restart', async () => {
+      const share = await created();
+      await driver.access.sync(share, [anyone], soon());
+      await bench.data?.write(share, 'kept', 'still here');
+      await driver.stop();
+      driver = await bench.again();
+      await driver.start(soon());
+      for (const _ of [1, 2]) {
+        const locations = await driver.shares.ensure(share, [anyone], soon());
+        if (locations !== null) expect(locations).toEqual(share.exportLocations);
+      }
+      expect(await bench.data?.read(share, 'kept')).toBe(bench.data && 'still here');
+      await driver.shares.delete(share, soon());
+    }, 60_000);
+
+    test('takes and deletes a snapshot, twice as once', async () => {
+      if (driver.snapshots === undefined) return;
+      const share = await created();
+      const snapshot = someSnapshot(share);
+      const first = await driver.snapshots.create(snapshot, soon());
+      expect(await driver.snapshots.create(snapshot, soon())).toEqual(first);
+      for (const _ of [1, 2]) await driver.snapshots.delete(snapshot, soon());
+      await driver.snapshots.delete(someSnapshot(share), soon());
+      await driver.shares.delete(share, soon());
+    });
+
+    test('opens a snapshot to some, for reading', async () => {
+      if (driver.snapshots?.syncAccess === undefined) return;
+      const snapshot = someSnapshot(await created());
+      const { exportLocations } = await driver.snapshots.create(snapshot, soon());
+      expect(exportLocations!.length).toBeGreaterThan(0);
+      const rules = [someRule('ip', '10.0.0.0/24', 'ro'), someRule('user', 'alice', 'ro')];
+      for (const _ of [1, 2]) {
+        const results = await driver.snapshots.syncAccess(snapshot, rules, soon());
+        expect(rules.map((rule) => results.get(rule.id)?.state)).toEqual(['active', 'error']);
+      }
+      await driver.snapshots.delete(snapshot, soon());
+    });
+
+    test('makes a share from a snapshot: a copy that goes its own way', async () => {
+      if (driver.shares.createFromSnapshot === undefined || driver.snapshots === undefined) return;
+      const origin = await created();
+      await driver.access.sync(origin, [anyone], soon());
+      await bench.data?.write(origin, 'file', 'before');
+      const snapshot = someSnapshot(origin);
+      await driver.snapshots.create(snapshot, soon());
+      await bench.data?.write(origin, 'file', 'after');
+      const clone = someShare(pool);
+      const locations = await driver.shares.createFromSnapshot(clone, snapshot, soon());
+      expect(await driver.shares.createFromSnapshot(clone, snapshot, soon())).toEqual(locations);
+      const copy = { ...clone, exportLocations: locations };
+      await driver.access.sync(copy, [anyone], soon());
+      if (bench.data) {
+        expect(await bench.data.read(copy, 'file')).toBe('before');
+        await bench.data.write(copy, 'file', 'mine');
+        expect(await bench.data.read(origin, 'file')).toBe('after');
+        // making it again must not undo what its users did since
+        await driver.shares.createFromSnapshot(clone, snapshot, soon());
+        expect(await bench.data.read(copy, 'file')).toBe('mine');
+      }
+      await driver.snapshots.delete(snapshot, soon());
+      await driver.shares.delete(origin, soon());
+      if (bench.data) expect(await bench.data.read(copy, 'file')).toBe('mine');
+      await driver.shares.delete(copy, soon());
+    });
+
+    test('reverts to a snapshot, keeping the snapshot and the export', async () => {
+      if (driver.revert === undefined || driver.snapshots === undefined) return;
+      const share = await created();
+      await driver.access.sync(share, [anyone], soon());
+      await bench.data?.write(share, 'file', 'before');
+      const snapshot = someSnapshot(share);
+      await driver.snapshots.create(snapshot, soon());
+      for (const _ of [1, 2]) {
+        await bench.data?.write(share, 'file', 'after');
+        await bench.data?.write(share, 'later', 'unknown to the snapshot');
+        await driver.revert.toSnapshot(share, snapshot, [anyone], soon());
+        await driver.revert.toSnapshot(share, snapshot, [anyone], soon());
+        if (bench.data) {
+          expect(await bench.data.read(share, 'file')).toBe('before');
+          expect(await bench.data.read(share, 'later')).toBeNull();
+        }
+      }
+      await driver.snapshots.delete(snapshot, soon());
+      await driver.shares.delete(share, soon());
+    });
+
+    test('gives up when told to', async () => {
+      const share = await created();
+      const snapshot = someSnapshot(share);
+      const calls = [
+        driver.stats(aborted()),
+        driver.shares.create(someShare(pool), aborted()),
+        driver.shares.extend(share, 5, aborted()),
+        driver.shares.ensure(share, [], aborted()),
+        driver.access.sync(share, [anyone], aborted()),
+        driver.snapshots?.create(snapshot, aborted()),
+        driver.revert?.toSnapshot(share, snapshot, [], aborted()),
+        driver.shares.delete(share, aborted()),
+      ];
+      for (const call of calls) if (call) expect(await failure(call)).toBe('timeout');
+      await driver.shares.delete(share, soon());
+    });
+  });
+}

@@ -1,0 +1,153 @@
+/**
+ * A back end without storage. It says yes to everything that makes sense, keeps nothing (so that asking twice,
+ * or after the worker was killed, is the same as asking once) and can be told to be slow or to fail.
+ * It behaves as the back ends that the recordings were made from; see faults.ts and stats.ts for its options.
+ *
+ *   fake_driver_used_gb = 0    GiB that each share claims to hold: a shrink below is refused
+ */
+import {
+  type AccessRule,
+  type AccessRuleResult,
+  type BackendShare,
+  type BackendSnapshot,
+  type Driver,
+  DriverError,
+  type DriverSettings,
+  type ExportLocation,
+} from '../driver.ts';
+import { type Options, readCommon, readOptions } from '../options.ts';
+import { type Rehearse, readFaults } from './faults.ts';
+import { fakeStats } from './stats.ts';
+
+export function createFakeDriver(settings: DriverSettings): Driver {
+  const options = readOptions(settings);
+  const rehearse = readFaults(options);
+  const stats = fakeStats(options, readCommon(settings));
+  return {
+    ...storage(options, rehearse),
+    async start(signal) {
+      await rehearse('start', signal);
+    },
+    async stats(signal) {
+      await rehearse('get_stats', signal);
+      return structuredClone(stats);
+    },
+    async stop() {},
+  };
+}
+
+function storage(
+  options: Options,
+  rehearse: Rehearse,
+): Pick<Driver, 'shares' | 'access' | 'snapshots' | 'revert'> {
+  const used = options.number('fake_driver_used_gb', 0);
+  return {
+    shares: {
+      async create(share, signal) {
+        await rehearse('create_share', signal);
+        return shareLocations(share);
+      },
+      async createFromSnapshot(share, _snapshot, signal) {
+        await rehearse('create_share_from_snapshot', signal);
+        return shareLocations(share);
+      },
+      async delete(_share, signal) {
+        await rehearse('delete_share', signal);
+      },
+      async extend(_share, _newSize, signal) {
+        await rehearse('extend_share', signal);
+      },
+      async shrink(_share, newSize, signal) {
+        await rehearse('shrink_share', signal);
+        if (newSize < used)
+          throw new DriverError(
+            'possibleDataLoss',
+            `${used} GiB are used, more than the ${newSize} GiB asked for`,
+          );
+      },
+      async ensure(share, _rules, signal) {
+        await rehearse('ensure_share', signal);
+        return shareLocations(share);
+      },
+    },
+    access: {
+      async sync(share, rules, signal) {
+        await rehearse('update_access', signal);
+        return judge(share, rules);
+      },
+    },
+    snapshots: {
+      async create(snapshot, signal) {
+        await rehearse('create_snapshot', signal);
+        return { providerLocation: snapshotPath(snapshot), exportLocations: snapshotLocations(snapshot) };
+      },
+      async delete(_snapshot, signal) {
+        await rehearse('delete_snapshot', signal);
+      },
+      async syncAccess(snapshot, rules, signal) {
+        await rehearse('snapshot_update_access', signal);
+        return judge(snapshot.share, rules);
+      },
+    },
+    revert: {
+      async toSnapshot(_share, _snapshot, _rules, signal) {
+        await rehearse('revert_to_snapshot', signal);
+      },
+    },
+  };
+}
+
+/** NFS shares are opened to addresses, CIFS shares to users; any other rule is in error, alone. */
+function judge(share: BackendShare, rules: readonly AccessRule[]): Map<string, AccessRuleResult> {
+  const fitting = { NFS: 'ip', CIFS: 'user' }[share.protocol];
+  return new Map(
+    rules.map((rule) => [
+      rule.id,
+      rule.accessType === fitting
+        ? { state: 'active' }
+        : {
+            state: 'error',
+            reason: `${share.protocol} shares of this back end know no access by ${rule.accessType}`,
+          },
+    ]),
+  );
+}
+
+function shareLocations(share: BackendShare): ExportLocation[] {
+  return locations(share, `/path/to/fake/share/share_${share.shareId}_${share.id}`.replaceAll('-', '_'));
+}
+
+function snapshotLocations(snapshot: BackendSnapshot): ExportLocation[] {
+  return locations(snapshot.share, snapshotPath(snapshot));
+}
+
+function snapshotPath(snapshot: BackendSnapshot): string {
+  return `/path/to/fake/snapshot/snapshot_${snapshot.snapshotId}_${snapshot.id}`.replaceAll('-', '_');
+}
+
+/** Two addresses for tenants, the first preferred, and one for admins. */
+function locations(share: BackendShare, path: string): ExportLocation[] {
+  const [first, second, admin] = share.server ? serverAddresses(share.server.details) : addresses;
+  return [
+    { path: `${first}:${path}`, isAdminOnly: false, metadata: { preferred: 'True' } },
+    { path: `${second}:${path}`, isAdminOnly: false, metadata: { preferred: 'False' } },
+    { path: `${admin}:${path}`, isAdminOnly: true, metadata: { preferred: 'False' } },
+  ];
+}
+
+const addresses = ['10.0.0.10', '10.0.0.20', '11.0.0.11'] as const;
+
+/** A share server tells its addresses in its details; what is missing falls back to the fixed ones. */
+function serverAddresses(details: Readonly<Record<string, string>>): readonly [string, string, string] {
+  let first: Record<string, string> = {};
+  try {
+    [first = {}] = JSON.parse(details.subnet_allocations ?? '[]') as Record<string, string>[];
+  } catch {
+    // details of a server that wasn't set up to its end may be partial
+  }
+  return [
+    first.primary_public_ip ?? addresses[0],
+    first.secondary_public_ip ?? addresses[1],
+    details.service_ip ?? addresses[2],
+  ];
+}
