@@ -1,0 +1,174 @@
+/** The database: a pool of MariaDB connections, statements as templates, transactions that retry on deadlock. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPool, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
+import { type Sql, sql, type SqlValue } from './sql.ts';
+
+type Template<R> = (strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]) => Promise<R>;
+
+/** Where statements can be run: the pool, or a transaction. */
+export interface Queries {
+  /** Every row of a SELECT. Datetimes are ISO texts without a zone, tinyint(1) are booleans. */
+  rows<T>(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]): Promise<T[]>;
+  /** The first row, or undefined. */
+  row<T>(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]): Promise<T | undefined>;
+  /** An INSERT, UPDATE or DELETE: how many rows it touched, and the id it made. */
+  run: Template<{ affected: number; insertId: number }>;
+  /** A statement made beforehand. */
+  query<T>(statement: Sql): Promise<T[]>;
+}
+
+export interface Tx extends Queries {
+  /** Runs once the transaction is committed, never when it is rolled back. */
+  afterCommit(action: () => void): void;
+}
+
+export interface Db extends Queries {
+  /**
+   * Runs `work` in one transaction (READ COMMITTED) and commits it; throwing rolls back. A deadlock or lock
+   * time-out runs it again, so `work` changes nothing outside the database.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** A view of the same database that counts its own statements. */
+  counting(): Db & { readonly statements: number };
+  close(): Promise<void>;
+}
+
+export interface DatabaseAddress {
+  host: string;
+  port: number;
+  user: string;
+  password: string;
+  database: string;
+  socketPath?: string;
+  /** most connections at once */
+  poolSize?: number;
+}
+
+const DEADLOCK = new Set([1213, 1205, 1020]);
+const TRANSACTION_ATTEMPTS = 8;
+const SESSION = [
+  'SET NAMES utf8mb3',
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  "SET SESSION sql_mode='STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout=10",
+];
+/** A statement that runs longer than this is given up: nothing here takes near as long. */
+const STATEMENT_DEADLINE_MS = 30_000;
+
+/** Opens the pool; connects lazily. Errors name the server, never the password. */
+export function connect(address: DatabaseAddress): Db {
+  const pool = createPool({
+    ...(address.socketPath ? { socketPath: address.socketPath } : { host: address.host, port: address.port }),
+    user: address.user,
+    password: address.password,
+    database: address.database,
+    connectionLimit: address.poolSize ?? 10,
+    connectTimeout: 5_000,
+    enableKeepAlive: true,
+    charset: 'utf8mb4_general_ci',
+    timezone: 'Z',
+    dateStrings: true,
+    supportBigNumbers: true,
+    typeCast: cast,
+  });
+  // Asked for on connect, before any statement of ours: the driver keeps them in order. The schema's texts are
+  // utf8mb3, and a parameter of another character set could cost a comparison its index.
+  pool.on('connection', (connection) => {
+    for (const setting of SESSION) connection.query(setting, (error: unknown) => error && connection.destroy());
+  });
+  return database(pool, { statements: 0 });
+}
+
+interface Counter {
+  statements: number;
+}
+
+function database(pool: Pool, counter: Counter): Db & { readonly statements: number } {
+  return {
+    ...queries((statement) => execute(pool, statement, counter)),
+    transaction: (work) => retried(pool, work, counter),
+    counting: () => database(pool, { statements: 0 }),
+    close: () => new Promise((resolve) => pool.end(() => resolve())),
+    get statements() {
+      return counter.statements;
+    },
+  };
+}
+
+type Execute = (statement: Sql) => Promise<unknown>;
+
+function queries(run: Execute): Queries {
+  return {
+    rows: async <T>(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]) => (await run(sql(strings, ...parts))) as T[],
+    row: async <T>(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]) =>
+      ((await run(sql(strings, ...parts))) as T[])[0],
+    run: async (strings, ...parts) => {
+      const result = (await run(sql(strings, ...parts))) as ResultSetHeader;
+      return { affected: result.affectedRows, insertId: result.insertId };
+    },
+    query: async <T>(statement: Sql) => (await run(statement)) as T[],
+  };
+}
+
+function execute(on: Pool | PoolConnection, statement: Sql, counter: Counter): Promise<unknown> {
+  counter.statements++;
+  return new Promise((resolve, reject) => {
+    on.execute({ sql: statement.text, timeout: STATEMENT_DEADLINE_MS }, statement.values as never, (error, result) =>
+      error ? reject(error) : resolve(result),
+    );
+  });
+}
+
+async function retried<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Counter): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await once(pool, work, counter);
+    } catch (error) {
+      if (!DEADLOCK.has((error as { errno?: number }).errno ?? 0) || attempt === TRANSACTION_ATTEMPTS) throw error;
+      await sleep(Math.random() * 10 * 2 ** attempt);
+    }
+  }
+}
+
+async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Counter): Promise<T> {
+  const connection = await new Promise<PoolConnection>((resolve, reject) =>
+    pool.getConnection((error, found) => (error ? reject(error) : resolve(found))),
+  );
+  const plain = (text: string) => {
+    counter.statements++;
+    return new Promise<void>((resolve, reject) =>
+      connection.query({ sql: text, timeout: STATEMENT_DEADLINE_MS }, (error: unknown) => (error ? reject(error) : resolve())),
+    );
+  };
+  const after: (() => void)[] = [];
+  try {
+    await plain('BEGIN');
+    const result = await work({
+      ...queries((statement) => execute(connection, statement, counter)),
+      afterCommit: (action) => after.push(action),
+    });
+    await plain('COMMIT');
+    connection.release();
+    for (const action of after) action();
+    return result;
+  } catch (error) {
+    // A connection whose roll-back fails may still hold the transaction: it is thrown away, which ends it.
+    await plain('ROLLBACK').then(
+      () => connection.release(),
+      () => connection.destroy(),
+    );
+    throw error;
+  }
+}
+
+/** Datetimes as the API writes them, tinyint(1) as booleans; everything else as the driver gives it. */
+function cast(field: { type: string; length: number; string(encoding?: string): string | null }, next: () => unknown): unknown {
+  if (field.type === 'DATETIME') {
+    const text = field.string();
+    return text === null ? null : text.replace(' ', 'T').replace(/\.0+$/, '');
+  }
+  if (field.type === 'TINY' && field.length === 1) {
+    const value = next();
+    return value === null ? null : Number(value) === 1;
+  }
+  return next();
+}

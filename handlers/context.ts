@@ -1,0 +1,35 @@
+/** What a handler is given beside the request itself: who calls, at which version, the database, what it may. */
+import type { Db, Tx } from '#db/connection.ts';
+import type { Credentials, Target } from '#domain/policy/parse.ts';
+import type { BackendReport } from '#domain/services.ts';
+import type { PolicyName } from '#generated/policies.ts';
+import type { Behaviour } from '#generated/versions.ts';
+import type { Settings } from './settings.ts';
+
+export interface Ctx {
+  /** `req-…`, repeated in the response, in logs and by the jobs that follow */
+  readonly requestId: string;
+  readonly userId: string;
+  readonly projectId: string;
+  readonly roles: readonly string[];
+  readonly isAdmin: boolean;
+  readonly credentials: Credentials;
+  /** minor version asked for; handlers ask `allows`, they don't compare it */
+  readonly version: number;
+  /** where the API is reached, without /v2: for links that handlers make themselves (`<resource>_links`) */
+  readonly endpoint: string;
+  /** the request's path and query as sent, for the same */
+  readonly url: string;
+  readonly db: Db;
+  readonly settings: Settings;
+  /** The last capability report of every back end, as the workers sent them. */
+  reports(): Promise<BackendReport[]>;
+  /** Is this behaviour of the contract's versions.yaml in force at the caller's version? */
+  allows(behaviour: Behaviour): boolean;
+  /** Does the policy admit the caller on this object (the caller's own project when none is given)? */
+  can(policy: PolicyName, target?: Target): boolean;
+  /** As `can`, but throws 403. */
+  authorize(policy: PolicyName, target?: Target): void;
+  /** One transaction; jobs begun in it are sent once it is committed. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+}

@@ -1,0 +1,152 @@
+/**
+ * openapi-backend as the engine: it takes a matched request through policy, validation and the handler. Its own
+ * router and schema compiler cost milliseconds a request at this size, so both are given the generated tables
+ * instead: the request comes matched, and validators are the generated standalone ones.
+ */
+import { type Context as EngineContext, OpenAPIBackend, type Request as EngineRequest } from 'openapi-backend';
+import { fault } from '#domain/faults.ts';
+import { type Operation, operations } from '#generated/operations.ts';
+import * as validators from '#generated/validators.js';
+import type { Ctx } from '#handlers/context.ts';
+import type { Handlers } from '#handlers/request.ts';
+import { isObject } from './body.ts';
+
+/** A request that has been matched to its operation and parsed. */
+export interface MatchedRequest {
+  operation: Operation;
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+  /** the whole JSON body; undefined when the operation takes none */
+  body: unknown;
+  ctx: Ctx;
+}
+
+export interface Engine {
+  /** Runs the operation and answers the handler's result; refusals are thrown as Fault. */
+  handle(request: MatchedRequest): Promise<unknown>;
+}
+
+interface Validator {
+  (data: unknown): boolean;
+  errors?: { instancePath: string; message?: string; params?: Record<string, unknown> }[] | null;
+}
+
+/** What openapi-backend calls a request, with ours inside. */
+interface Prepared extends EngineRequest {
+  matched: MatchedRequest;
+  params: Record<string, string>;
+  query: Record<string, never>;
+  headers: { version: never };
+  requestBody: unknown;
+}
+
+export async function createEngine(handlers: Handlers): Promise<Engine> {
+  const backend = new OpenAPIBackend({
+    definition: { openapi: '3.1.0', info: { title: 'Shoal', version: '2.99' }, paths: {} },
+    quick: true,
+    strict: true,
+    handlers: {
+      postRoutingHandler: (context: EngineContext) => authorize(matched(context)),
+      validationFail: (context: EngineContext) => refuse(context),
+    },
+  });
+  await backend.init();
+
+  const engineOperations = new Map(
+    Object.values(operations).map((operation) => [
+      operation.id as string,
+      { operationId: operation.id, path: operation.paths[0]!.path, method: operation.method.toLowerCase(), responses: {} },
+    ]),
+  );
+  const router = backend.router as unknown as Record<string, unknown>;
+  router.matchOperation = (request: Prepared) => engineOperations.get(request.matched.operation.id);
+  router.getOperation = (id: string) => engineOperations.get(id);
+  router.getOperations = () => [...engineOperations.values()];
+  router.parseRequest = (request: Prepared) => request;
+  router.parseRequestQuery = (request: Prepared) => request.query;
+  for (const operation of Object.values(operations)) {
+    backend.validator.requestValidators[operation.id] = requestValidators(operation) as never;
+    const handler = handlers[operation.id] as (request: unknown) => Promise<unknown>;
+    backend.register(operation.id, (context: EngineContext) => {
+      const { ctx, params, query, body } = matched(context);
+      return handler({ ctx, path: params, query, body: content(operation, body) });
+    });
+  }
+
+  return {
+    handle(request) {
+      const prepared: Prepared = {
+        matched: request,
+        method: request.operation.method,
+        path: '/',
+        params: request.params,
+        query: request.query as never,
+        headers: { version: request.ctx.version as never },
+        body: request.body,
+        requestBody: request.body,
+      };
+      return backend.handleRequest(prepared);
+    },
+  };
+}
+
+function matched(context: EngineContext): MatchedRequest {
+  return (context.request as unknown as Prepared).matched;
+}
+
+function authorize({ operation, ctx }: MatchedRequest): void {
+  if (operation.policy) ctx.authorize(operation.policy);
+}
+
+/** The entity or the action's value: what handlers take as the body. */
+function content(operation: Operation, body: unknown): unknown {
+  if (!operation.body) return undefined;
+  if (operation.actions) return Object.values(body as object)[0];
+  return operation.body.key === null ? body : (body as Record<string, unknown>)[operation.body.key];
+}
+
+/** Validators in openapi-backend's form: given the parsed parts, they leave their errors on themselves. */
+function requestValidators(operation: Operation): Validator[] {
+  const list: Validator[] = [];
+  if (operation.query) list.push(validatorOf(operation.query.windows, 'query'));
+  if (operation.body) {
+    const { key, missing } = operation.body;
+    const schema = validatorOf(operation.body.windows, 'requestBody');
+    const validate: Validator = (parts) => {
+      const { requestBody } = parts as { requestBody: unknown };
+      if (!operation.actions && key !== null && missing === 422 && !(isObject(requestBody) && isObject(requestBody[key]))) {
+        throw fault('unprocessable', { key });
+      }
+      const valid = schema(parts);
+      validate.errors = schema.errors;
+      return valid;
+    };
+    list.push(validate);
+  }
+  return list;
+}
+
+function validatorOf(windows: readonly { since: number; until: number; validator: string }[], part: 'query' | 'requestBody'): Validator {
+  const made = windows.map((window) => ({
+    ...window,
+    check: (validators as unknown as Record<string, Validator>)[window.validator]!,
+  }));
+  const validate: Validator = (parts) => {
+    const all = parts as Record<string, unknown> & { header: { version: number } };
+    const { version } = all.header;
+    const check = made.find(({ since, until }) => version >= since && version <= until)?.check;
+    const valid = check ? check(all[part]) : true;
+    validate.errors = valid ? null : (check!.errors ?? []).map((e) => ({ ...e, instancePath: `/${part}${e.instancePath}` }));
+    return valid;
+  };
+  return validate;
+}
+
+/** The first thing wrong with the request, in words: where it stands and what is expected there. */
+function refuse(context: EngineContext): never {
+  const [error] = (context.validation.errors ?? []) as { instancePath?: string; message?: string; params?: Record<string, unknown> }[];
+  const [, part, ...where] = (error?.instancePath ?? '').split('/');
+  const extra = error?.params?.additionalProperty ?? error?.params?.allowedValues;
+  const reason = `${error?.message ?? 'not valid'}${extra === undefined ? '' : ` (${Array.isArray(extra) ? extra.join(', ') : String(extra)})`}`;
+  throw fault(part === 'query' ? 'invalidQuery' : 'invalidBody', { where: where.join('.') || 'the whole', reason });
+}
