@@ -1,0 +1,93 @@
+/**
+ * The outbox: a job is a row here, written in the transaction that makes it needed and removed in the one that
+ * ends it. Redis only carries ids; what it loses is sent again from here.
+ */
+import type { Queries, Tx } from './connection.ts';
+import { int, list } from './sql.ts';
+
+export interface OutboxJob {
+  /** `scheduler`, `share.<host>@<backend>` or `data` */
+  queue: string;
+  /** `share.extend`: which job runs */
+  kind: string;
+  /** jobs of one resource run one at a time, oldest first; the share's id for all that hangs on a share */
+  resource: string;
+  payload: Record<string, unknown>;
+}
+
+export interface OutboxRow extends OutboxJob {
+  id: number;
+  attempts: number;
+}
+
+/** Tells the relay of this process, or of all through Redis, that something was written. Set at start. */
+let announce: () => void = () => {};
+export function onOutboxWrite(listener: () => void): void {
+  announce = listener;
+}
+
+/** Writes the job's row; once the transaction is committed the relay hears of it. */
+export async function enqueue(tx: Tx, job: OutboxJob): Promise<number> {
+  const { insertId } = await tx.run`
+    INSERT INTO shoal_outbox (queue, kind, resource, payload, created_at)
+    VALUES (${job.queue}, ${job.kind}, ${job.resource}, ${JSON.stringify(job.payload)}, UTC_TIMESTAMP(6))`;
+  tx.afterCommit(() => announce());
+  return insertId;
+}
+
+export interface Sendable {
+  id: number;
+  queue: string;
+}
+
+/** Takes the oldest row of each resource that was not sent yet, and marks it sent. */
+export async function takeUnsent(tx: Tx, most: number): Promise<Sendable[]> {
+  const found = await tx.rows<Sendable>`
+    SELECT o.id, o.queue FROM shoal_outbox o
+    WHERE o.sent_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM shoal_outbox older WHERE older.resource = o.resource AND older.id < o.id)
+    ORDER BY o.id LIMIT ${int(most)} FOR UPDATE SKIP LOCKED`;
+  if (found.length > 0) {
+    await tx.run`UPDATE shoal_outbox SET sent_at = UTC_TIMESTAMP(6) WHERE id IN (${list(found.map(({ id }) => id))})`;
+  }
+  return found;
+}
+
+/** Rows sent more than `seconds` ago and not ended: running, or lost by Redis. */
+export function sentBefore(db: Queries, seconds: number): Promise<Sendable[]> {
+  return db.rows`
+    SELECT id, queue FROM shoal_outbox
+    WHERE sent_at < UTC_TIMESTAMP(6) - INTERVAL ${int(seconds)} SECOND ORDER BY id LIMIT 500`;
+}
+
+/** The row, if its job hasn't ended yet. */
+export async function loadJob(db: Queries, id: number): Promise<OutboxRow | undefined> {
+  const row = await db.row<Omit<OutboxRow, 'payload'> & { payload: string }>`
+    SELECT id, queue, kind, resource, payload, attempts FROM shoal_outbox WHERE id = ${id}`;
+  return row && { ...row, payload: JSON.parse(row.payload) as Record<string, unknown> };
+}
+
+/** Counts an attempt, so that a job that brings its process down each time comes to an end. */
+export async function countAttempt(db: Queries, id: number): Promise<void> {
+  await db.run`UPDATE shoal_outbox SET attempts = attempts + 1 WHERE id = ${id}`;
+}
+
+/** Ends a job: false when another run of it already did, and then this run must change nothing. */
+export async function finishJob(tx: Tx, id: number): Promise<boolean> {
+  const { affected } = await tx.run`DELETE FROM shoal_outbox WHERE id = ${id}`;
+  tx.afterCommit(() => announce());
+  return affected === 1;
+}
+
+/** How much is waiting, and for how long the oldest has: for health and metrics. */
+export async function outboxDepth(db: Queries): Promise<{ depth: number; oldestSeconds: number }> {
+  const row = await db.row<{ depth: number; oldest: number | null }>`
+    SELECT COUNT(*) AS depth, TIMESTAMPDIFF(SECOND, MIN(created_at), UTC_TIMESTAMP(6)) AS oldest FROM shoal_outbox`;
+  return { depth: row!.depth, oldestSeconds: row!.oldest ?? 0 };
+}
+
+/** Is anything under way for this resource? */
+export async function hasJobs(db: Queries, resource: string): Promise<boolean> {
+  return (await db.rows`SELECT id FROM shoal_outbox WHERE resource = ${resource} LIMIT 1`).length > 0;
+}
+
