@@ -3,7 +3,7 @@
  * ends it. Redis only carries ids; what it loses is sent again from here.
  */
 import type { Queries, Tx } from './connection.ts';
-import { int, list } from './sql.ts';
+import { int, list, sql } from './sql.ts';
 
 export interface OutboxJob {
   /** `scheduler`, `share.<host>@<backend>` or `data` */
@@ -77,6 +77,14 @@ export async function finishJob(tx: Tx, id: number): Promise<boolean> {
   const { affected } = await tx.run`DELETE FROM shoal_outbox WHERE id = ${id}`;
   tx.afterCommit(() => announce());
   return affected === 1;
+}
+
+/** Hands a job on to another queue, in its own place of the order: what was queued after it still waits. */
+export async function forwardJob(tx: Tx, id: number, to: { queue: string; kind: string; payload?: Record<string, unknown> }): Promise<void> {
+  const payload = to.payload === undefined ? sql`payload` : sql`${JSON.stringify(to.payload)}`;
+  await tx.run`
+    UPDATE shoal_outbox SET queue = ${to.queue}, kind = ${to.kind}, payload = ${payload}, sent_at = NULL, attempts = 0 WHERE id = ${id}`;
+  tx.afterCommit(() => announce());
 }
 
 /** How much is waiting, and for how long the oldest has: for health and metrics. */

@@ -1,0 +1,70 @@
+/**
+ * What a job is: it loads its rows anew, asks the back end, and ends in one transaction that also removes its
+ * outbox row. It may be run twice, or be killed and run again, at any point.
+ */
+import type { Db, Tx } from '#db/connection.ts';
+import type { OutboxRow } from '#db/outbox.ts';
+import type { BackendReport } from '#domain/services.ts';
+import type { Driver } from '#drivers/driver.ts';
+import type { JobSettings } from './settings.ts';
+
+export type Log = (level: 'debug' | 'info' | 'warn' | 'error', message: string, detail?: Record<string, unknown>) => void;
+
+/** What all jobs of a process share. */
+export interface Tools {
+  db: Db;
+  settings: JobSettings;
+  log: Log;
+  /** The driver of a back end, `host@backend`; undefined when this process doesn't serve it. */
+  driver(backend: string): Driver | undefined;
+  /** Last capability reports of all back ends. */
+  reports(): Promise<BackendReport[]>;
+}
+
+/** Who asked, as handlers put it into the payload: for user messages and for what is done in their name. */
+export interface Requester {
+  requestId: string;
+  projectId: string;
+  userId: string;
+}
+
+export interface Run {
+  tools: Tools;
+  row: OutboxRow;
+  requester: Requester;
+  /** aborted at the job's deadline, or when the worker stops */
+  signal: AbortSignal;
+}
+
+/** How a job ends well: its row goes, or goes on to another queue. */
+export interface Forward {
+  queue: string;
+  kind: string;
+  payload?: Record<string, unknown>;
+}
+
+export interface Job<Subject, Result> {
+  kind: string;
+  deadlineMs: number;
+  /** The rows it is about, read anew; undefined when there is nothing left to do. */
+  load(run: Run): Promise<Subject | undefined>;
+  /** The work itself: idempotent. Fails with DriverError or Fault. */
+  perform(subject: Subject, run: Run): Promise<Result>;
+  /** Takes back what a failed `perform` may have left; its own failure is logged and changes nothing. */
+  undo?(subject: Subject, run: Run): Promise<void>;
+  /** Writes the outcome. Answering a Forward hands the job on to another queue, in the same place of the order. */
+  succeed(tx: Tx, subject: Subject, result: Result, run: Run): Promise<Forward | void>;
+  /** Writes the failure: the error state, the user message, the quota given back. */
+  fail(tx: Tx, subject: Subject, error: unknown, run: Run): Promise<void>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a registry holds jobs of every subject
+export type AnyJob = Job<any, any>;
+
+/** Declares a job; only for the types to be inferred. */
+export function job<Subject, Result>(definition: Job<Subject, Result>): Job<Subject, Result> {
+  return definition;
+}
+
+export const seconds = (n: number): number => n * 1000;
+export const minutes = (n: number): number => n * 60_000;

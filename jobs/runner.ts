@@ -1,0 +1,147 @@
+/** Runs jobs: one BullMQ worker for each queue that this process serves. */
+import { Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Tx } from '#db/connection.ts';
+import { countAttempt, finishJob, forwardJob, loadJob, type OutboxRow } from '#db/outbox.ts';
+import { Fault } from '#domain/faults.ts';
+import { DriverError } from '#drivers/driver.ts';
+import type { AnyJob, Requester, Run, Tools } from './job.ts';
+
+/** A job that brought its process down this often is ended as failed. */
+const MOST_ATTEMPTS = 20;
+const LOCK_MS = 10_000;
+
+export interface Runner {
+  stop(): Promise<void>;
+}
+
+interface Options {
+  queues: readonly string[];
+  jobs: ReadonlyMap<string, AnyJob>;
+  tools: Tools;
+  redis: Redis;
+  concurrency: number;
+}
+
+export function startRunner({ queues, jobs, tools, redis, concurrency }: Options): Runner {
+  const stopping = new AbortController();
+  const running = new Set<number>();
+  const process = async (rowId: number): Promise<void> => {
+    if (running.has(rowId)) return;
+    running.add(rowId);
+    try {
+      await runJob(rowId, jobs, tools, stopping.signal);
+    } finally {
+      running.delete(rowId);
+    }
+  };
+  const workers = queues.map((name) => {
+    const worker = new Worker(name, (job) => process(Number(job.id!.slice('outbox-'.length))), {
+      connection: redis.duplicate({ maxRetriesPerRequest: null }),
+      concurrency,
+      lockDuration: LOCK_MS,
+      stalledInterval: LOCK_MS / 2,
+      maxStalledCount: 10_000,
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
+    });
+    worker.on('error', (error) => tools.log('warn', 'worker trouble', { queue: name, error: error.message }));
+    return worker;
+  });
+  return {
+    async stop() {
+      stopping.abort(new Error('the worker is stopping'));
+      await Promise.all(workers.map((worker) => worker.close()));
+    },
+  };
+}
+
+/** One run of one row's job. Throws only when it should be tried again as it is. */
+export async function runJob(rowId: number, jobs: ReadonlyMap<string, AnyJob>, tools: Tools, stopping: AbortSignal): Promise<void> {
+  const row = await loadJob(tools.db, rowId);
+  if (!row) return;
+  const job = jobs.get(row.kind);
+  if (!job) throw new Error(`no job of kind ${row.kind}: an older worker on a newer queue?`);
+  const started = performance.now();
+  await countAttempt(tools.db, rowId);
+  const deadline = AbortSignal.timeout(job.deadlineMs);
+  const run: Run = { tools, row, requester: requesterOf(row), signal: AbortSignal.any([deadline, stopping]) };
+  const subject = await job.load(run);
+  if (subject === undefined) {
+    await tools.db.transaction((tx) => finishJob(tx, rowId));
+    return;
+  }
+  const outcome = await attempt(job, subject, run, deadline, stopping);
+  tools.log(outcome === 'done' ? 'info' : 'warn', `job ${outcome}`, {
+    kind: row.kind,
+    row: rowId,
+    resource: row.resource,
+    requestId: run.requester.requestId,
+    durationMs: Math.round(performance.now() - started),
+  });
+}
+
+async function attempt(job: AnyJob, subject: unknown, run: Run, deadline: AbortSignal, stopping: AbortSignal): Promise<'done' | 'failed'> {
+  let result: unknown;
+  try {
+    if (run.row.attempts >= MOST_ATTEMPTS) throw new DriverError('failed', `given up after ${run.row.attempts} attempts`);
+    result = await job.perform(subject, run);
+  } catch (error) {
+    if (stopping.aborted || isPassing(error)) throw error;
+    await fail(job, subject, deadline.aborted ? new DriverError('timeout', 'the deadline passed', { cause: error }) : error, run);
+    return 'failed';
+  }
+  await end(run, async (tx) => {
+    const forward = await job.succeed(tx, subject, result, run);
+    if (forward) await forwardJob(tx, run.row.id, forward);
+    return !forward;
+  });
+  return 'done';
+}
+
+async function fail(job: AnyJob, subject: unknown, error: unknown, run: Run): Promise<void> {
+  const { log } = run.tools;
+  log('warn', 'a job failed', { kind: run.row.kind, row: run.row.id, resource: run.row.resource, error: describe(error) });
+  try {
+    await job.undo?.(subject, { ...run, signal: AbortSignal.timeout(60_000) });
+  } catch (undoError) {
+    log('error', 'what a failed job left could not be undone', { kind: run.row.kind, row: run.row.id, error: describe(undoError) });
+  }
+  await end(run, async (tx) => {
+    await job.fail(tx, subject, error, run);
+    return true;
+  });
+}
+
+/** The ending transaction: only one run of a row gets through it. */
+async function end(run: Run, write: (tx: Tx) => Promise<boolean>): Promise<void> {
+  await run.tools.db.transaction(async (tx) => {
+    if (!(await lockJob(tx, run.row))) return;
+    if (await write(tx)) await finishJob(tx, run.row.id);
+  });
+}
+
+/** The row, locked, if it is still where this run found it. */
+async function lockJob(tx: Tx, row: OutboxRow): Promise<boolean> {
+  const found = await tx.row<{ kind: string; queue: string }>`SELECT kind, queue FROM shoal_outbox WHERE id = ${row.id} FOR UPDATE`;
+  return found?.kind === row.kind && found.queue === row.queue;
+}
+
+/** Errors of the moment, not of the job: the database or Redis away, a deadlock that outlasted its retries. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof Fault || error instanceof DriverError) return false;
+  const { code, errno } = error as { code?: string; errno?: number };
+  return (
+    errno === 1213 || errno === 1205 || errno === 1053 || errno === 1927 ||
+    ['ECONNREFUSED', 'ECONNRESET', 'PROTOCOL_CONNECTION_LOST', 'ETIMEDOUT', 'EPIPE', 'ENOENT', 'POOL_CLOSED'].includes(code ?? '')
+  );
+}
+
+function requesterOf(row: OutboxRow): Requester {
+  const { requestId, projectId, userId } = row.payload as Partial<Requester>;
+  return { requestId: requestId ?? '', projectId: projectId ?? '', userId: userId ?? '' };
+}
+
+function describe(error: unknown): string {
+  return error instanceof DriverError ? `${error.code}: ${error.message}` : error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

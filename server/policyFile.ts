@@ -1,0 +1,59 @@
+/** The operator's policy overrides: a YAML file of rule names and texts, checked whole before any is used. */
+import { readFileSync } from 'node:fs';
+import { isMap, isScalar, LineCounter, parseDocument } from 'yaml';
+import { createEnforcer, type Enforcer } from '#domain/policy/enforcer.ts';
+import { compileRule, PolicySyntaxError } from '#domain/policy/parse.ts';
+import { policies } from '#generated/policies.ts';
+
+export class PolicyFileError extends Error {}
+
+/** The rules in force. Throws PolicyFileError naming file and line of what can't be used. */
+export function loadEnforcer(file: string | null): Enforcer {
+  return createEnforcer(file === null ? {} : readOverrides(file));
+}
+
+/** Reads an override file. A file that isn't there is no override; the service runs with the defaults. */
+export function readOverrides(file: string): Record<string, string> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw new PolicyFileError(`${file}: ${(error as Error).message}`);
+  }
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const at = (offset: number | undefined) => `${file}:${lines.linePos(offset ?? 0).line}`;
+  const [broken] = document.errors;
+  if (broken) throw new PolicyFileError(`${at(broken.pos[0])}: ${broken.message}`);
+  if (document.contents === null) return {};
+  if (!isMap(document.contents)) throw new PolicyFileError(`${at(0)}: expected a map of rule names to rules`);
+
+  const overrides: Record<string, string> = {};
+  const where: Record<string, string> = {};
+  for (const { key, value } of document.contents.items) {
+    if (!isScalar(key)) throw new PolicyFileError(`${at(0)}: a rule's name must be a text`);
+    const place = at((key as { range?: [number] }).range?.[0]);
+    const name = String(key.value);
+    if (!isScalar(value) || typeof value.value !== 'string') throw new PolicyFileError(`${place}: the rule ${name} must be a text`);
+    overrides[name] = value.value;
+    where[name] = place;
+  }
+  for (const [name, rule] of Object.entries(overrides)) check(name, rule, overrides, where[name]!);
+  return overrides;
+}
+
+function check(name: string, rule: string, overrides: Record<string, string>, place: string): void {
+  try {
+    compileRule(rule, () => undefined);
+  } catch (error) {
+    if (error instanceof PolicySyntaxError) throw new PolicyFileError(`${place}: ${name}: ${error.message}`);
+    throw error;
+  }
+  for (const [, other] of rule.matchAll(/\brule:([\w:.-]+)/g)) {
+    if (!Object.hasOwn(policies, other!) && !Object.hasOwn(overrides, other!)) {
+      throw new PolicyFileError(`${place}: ${name} refers to the rule ${other}, which there is none of`);
+    }
+    if (other === name) throw new PolicyFileError(`${place}: ${name} refers to itself`);
+  }
+}

@@ -1,0 +1,112 @@
+/** The worker process: schedules, drives back ends, copies data; which of these, `--roles` says. */
+import { onOutboxWrite } from '#db/outbox.ts';
+import { heartbeat, registerService } from '#db/services.ts';
+import type { Driver } from '#drivers/driver.ts';
+import { createDriver } from '#drivers/index.ts';
+import { jobs } from '#jobs/index.ts';
+import type { Log, Tools } from '#jobs/job.ts';
+import { runPeriodically } from '#jobs/periodic.ts';
+import { DATA_QUEUE, OUTBOX_CHANNEL, SCHEDULER_QUEUE, shareQueue } from '#jobs/queues.ts';
+import { startRelay } from '#jobs/relay.ts';
+import { reportReader, reportRegularly } from '#jobs/reports.ts';
+import { startRunner } from '#jobs/runner.ts';
+import { ensureBackend } from '#jobs/ensure.ts';
+import { periodicTasks } from '#jobs/tasks.ts';
+import type { Config } from './config/config.ts';
+import { readArguments } from './process/arguments.ts';
+import { endOnSignal, run, startFoundation } from './process/start.ts';
+import { redisClient } from './redis.ts';
+
+const usage = `Usage: node server/worker.ts [--config-file FILE]… [--config-dir DIR]… [--roles ROLE,…]
+
+Runs jobs. Roles: scheduler (places shares, relays jobs, keeps house), share (drives the back ends in
+enabled_share_backends), data (copies data). All of them when not said.`;
+
+const CONCURRENCY = 16;
+const START_DEADLINE_MS = 120_000;
+
+run(async () => {
+  const args = readArguments(usage);
+  const roles = new Set(args.roles);
+  for (const role of roles) if (!['scheduler', 'share', 'data'].includes(role)) throw new Error(`unknown role ${role}`);
+  const { config, log, db } = await startFoundation(`worker:${args.roles.join(',')}`, args, 12);
+  const redis = redisClient(config.redis.url, log);
+  const subscriber = redisClient(config.redis.url, log);
+
+  const backends = roles.has('share') ? await startBackends(config, log) : new Map<string, Driver>();
+  const tools: Tools = {
+    db,
+    settings: { ...config.DEFAULT, quota: config.quota },
+    log,
+    driver: (backend) => backends.get(backend),
+    reports: reportReader(redis),
+  };
+  const relay = await startRelay({ db, redis, subscriber: roles.has('scheduler') ? subscriber : null, log });
+  onOutboxWrite(() => (roles.has('scheduler') ? relay.poke() : void redis.publish(OUTBOX_CHANNEL, '1').catch(() => {})));
+
+  const services = await registerServices(roles, [...backends.keys()], config, db);
+  const reports = reportRegularly(redis, backends, config.DEFAULT.report_interval * 1000, log);
+  await reports.now();
+  for (const [host, driver] of backends) await ensureBackend(host, driver, tools);
+  const queues = [
+    ...(roles.has('scheduler') ? [SCHEDULER_QUEUE] : []),
+    ...[...backends.keys()].map(shareQueue),
+    ...(roles.has('data') ? [DATA_QUEUE] : []),
+  ];
+  const runner = startRunner({ queues, jobs, tools, redis, concurrency: CONCURRENCY });
+  const periodic = runPeriodically(
+    [
+      { name: 'heartbeat', intervalMs: config.DEFAULT.report_interval * 1000, run: () => heartbeat(db, services) },
+      ...(roles.has('scheduler') ? periodicTasks(tools) : []),
+    ],
+    log,
+  );
+  log('info', 'working', { roles: [...roles], backends: [...backends.keys()] });
+  endOnSignal(log, async () => {
+    await periodic.stop();
+    reports.stop();
+    await runner.stop();
+    await relay.stop();
+    await Promise.all([...backends.values()].map((driver) => driver.stop()));
+    redis.disconnect();
+    subscriber.disconnect();
+    await db.close();
+  });
+});
+
+/** The drivers by `host@backend`. One that can't start keeps only itself from serving, loudly. */
+async function startBackends(config: Config, log: Log): Promise<Map<string, Driver>> {
+  const started = new Map<string, Driver>();
+  await Promise.all(
+    Object.entries(config.backends).map(async ([backend, section]) => {
+      const host = `${config.DEFAULT.host}@${backend}`;
+      try {
+        const driver = await createDriver(section.share_driver, {
+          backend,
+          host,
+          options: section.options,
+          stateDirectory: `${config.DEFAULT.state_path}/${backend}`,
+          log: (level, message, detail) => log(level, message, { backend, ...detail }),
+        });
+        await driver.start(AbortSignal.timeout(START_DEADLINE_MS));
+        started.set(host, driver);
+      } catch (error) {
+        log('error', 'a back end could not be started', { host, error: (error as Error).stack });
+      }
+    }),
+  );
+  if (started.size === 0) throw new Error('no back end could be started; see the log for why');
+  return started;
+}
+
+async function registerServices(roles: Set<string>, backends: string[], config: Config, db: Tools['db']): Promise<number[]> {
+  const { host, storage_availability_zone: zone } = config.DEFAULT;
+  const services = [
+    ...(roles.has('scheduler') ? [{ host, binary: 'manila-scheduler', topic: 'manila-scheduler', zone }] : []),
+    ...backends.map((backend) => ({ host: backend, binary: 'manila-share', topic: 'manila-share', zone })),
+    ...(roles.has('data') ? [{ host, binary: 'manila-data', topic: 'manila-data', zone }] : []),
+  ];
+  const ids: number[] = [];
+  for (const service of services) ids.push(await registerService(db, service));
+  return ids;
+}
