@@ -1,0 +1,131 @@
+/** Share instances: where a share is, as jobs and drivers need it. */
+import type { BackendShare, ExportLocation } from '#drivers/driver.ts';
+import { randomUUID } from 'node:crypto';
+import type { Queries, Tx } from './connection.ts';
+import { sql } from './sql.ts';
+
+/** An instance with what a driver needs of its share and type. */
+export interface InstanceRow {
+  id: string;
+  shareId: string;
+  status: string;
+  host: string | null;
+  availabilityZone: string | null;
+  accessRulesStatus: string;
+  shareTypeId: string | null;
+  shareServerId: string | null;
+  shareNetworkId: string | null;
+  projectId: string;
+  userId: string;
+  size: number;
+  protocol: string;
+  snapshotId: string | null;
+  snapshotSupport: boolean;
+  replicationType: string | null;
+  replicaState: string | null;
+  shareGroupId: string | null;
+  extraSpecs: Record<string, string>;
+  metadata: Record<string, string>;
+  exportLocations: ExportLocation[];
+}
+
+type Raw = Omit<InstanceRow, 'extraSpecs' | 'metadata' | 'exportLocations'> & { extraSpecs: string | null; metadata: string | null; exportLocations: string | null };
+
+const columns = sql`
+  i.id, i.share_id AS shareId, i.status, i.host, z.name AS availabilityZone, i.access_rules_status AS accessRulesStatus,
+  i.share_type_id AS shareTypeId, i.share_server_id AS shareServerId, i.share_network_id AS shareNetworkId,
+  s.project_id AS projectId, s.user_id AS userId, s.size, s.share_proto AS protocol, s.snapshot_id AS snapshotId,
+  s.snapshot_support AS snapshotSupport, s.replication_type AS replicationType, i.replica_state AS replicaState, s.share_group_id AS shareGroupId,
+  (SELECT JSON_OBJECTAGG(e.spec_key, e.spec_value) FROM share_type_extra_specs e
+   WHERE e.share_type_id = i.share_type_id AND e.deleted = 0) AS extraSpecs,
+  (SELECT JSON_OBJECTAGG(m.\`key\`, m.value) FROM share_metadata m WHERE m.share_id = s.id AND m.deleted = 0) AS metadata,
+  (SELECT JSON_ARRAYAGG(JSON_OBJECT('path', l.path, 'isAdminOnly', l.is_admin_only = 1) ORDER BY l.id)
+   FROM share_instance_export_locations l WHERE l.share_instance_id = i.id AND l.deleted = 0) AS exportLocations`;
+
+const tables = sql`
+  share_instances i JOIN shares s ON s.id = i.share_id LEFT JOIN availability_zones z ON z.id = i.availability_zone_id`;
+
+function instanceRow({ extraSpecs, metadata, exportLocations, ...rest }: Raw): InstanceRow {
+  return {
+    ...rest,
+    extraSpecs: extraSpecs ? (JSON.parse(extraSpecs) as Record<string, string>) : {},
+    metadata: metadata ? (JSON.parse(metadata) as Record<string, string>) : {},
+    exportLocations: exportLocations ? (JSON.parse(exportLocations) as ExportLocation[]) : [],
+  };
+}
+
+/** One live instance; undefined when it is gone. */
+export async function findInstance(db: Queries, id: string): Promise<InstanceRow | undefined> {
+  const raw = await db.row<Raw>`SELECT ${columns} FROM ${tables} WHERE i.id = ${id} AND i.deleted = 'False'`;
+  return raw && instanceRow(raw);
+}
+
+/** The live instances of a share, oldest first. */
+export async function instancesOf(db: Queries, shareId: string): Promise<InstanceRow[]> {
+  const rows = await db.rows<Raw>`SELECT ${columns} FROM ${tables} WHERE i.share_id = ${shareId} AND i.deleted = 'False' ORDER BY i.created_at, i.id`;
+  return rows.map(instanceRow);
+}
+
+/** The live instances of a back end, `host@backend`. */
+export async function instancesOn(db: Queries, backend: string): Promise<InstanceRow[]> {
+  const rows = await db.rows<Raw>`
+    SELECT ${columns} FROM ${tables} WHERE i.deleted = 'False' AND (i.host = ${backend} OR i.host LIKE ${`${backend.replace(/[\\%_]/g, '\\$&')}#%`}) ORDER BY i.created_at`;
+  return rows.map(instanceRow);
+}
+
+/** As a driver sees it. */
+export function backendShare(row: InstanceRow): BackendShare {
+  return {
+    id: row.id,
+    shareId: row.shareId,
+    projectId: row.projectId,
+    size: row.size,
+    protocol: row.protocol,
+    pool: row.host?.split('#')[1] ?? '',
+    shareTypeId: row.shareTypeId,
+    extraSpecs: row.extraSpecs,
+    metadata: row.metadata,
+    snapshotSupport: row.snapshotSupport,
+    exportLocations: row.exportLocations,
+  };
+}
+
+/** Makes the instance's export locations exactly these; those that stay keep their ids. */
+export async function replaceExportLocations(tx: Tx, instanceId: string, locations: readonly ExportLocation[]): Promise<void> {
+  const existing = await tx.rows<{ id: number; path: string; admin: number }>`
+    SELECT id, path, is_admin_only + 0 AS admin FROM share_instance_export_locations
+    WHERE share_instance_id = ${instanceId} AND deleted = 0 FOR UPDATE`;
+  const same = (a: { path: string; admin: number }, b: ExportLocation) => a.path === b.path && (a.admin === 1) === b.isAdminOnly;
+  for (const old of existing) {
+    if (locations.some((location) => same(old, location))) continue;
+    await tx.run`UPDATE share_instance_export_locations SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE id = ${old.id}`;
+    await tx.run`UPDATE share_instance_export_locations_metadata SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE export_location_id = ${old.id} AND deleted = 0`;
+  }
+  for (const location of locations) {
+    if (existing.some((old) => same(old, location))) continue;
+    const { insertId } = await tx.run`
+      INSERT INTO share_instance_export_locations (created_at, updated_at, deleted, path, share_instance_id, is_admin_only, uuid)
+      VALUES (UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, ${location.path}, ${instanceId}, ${location.isAdminOnly}, ${randomUUID()})`;
+    for (const [key, value] of Object.entries(location.metadata ?? {})) {
+      await tx.run`
+        INSERT INTO share_instance_export_locations_metadata (created_at, deleted, export_location_id, \`key\`, value)
+        VALUES (UTC_TIMESTAMP(6), 0, ${insertId}, ${key}, ${value})`;
+    }
+  }
+}
+
+/** Soft-deletes the instance and what hangs on it; the share too when this was its last. Answers whether it was. */
+export async function removeInstance(tx: Tx, instanceId: string, shareId: string): Promise<boolean> {
+  await tx.run`UPDATE share_instance_export_locations SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE share_instance_id = ${instanceId} AND deleted = 0`;
+  await tx.run`UPDATE share_instance_access_map SET deleted = id, deleted_at = UTC_TIMESTAMP(6), state = 'deleted' WHERE share_instance_id = ${instanceId} AND deleted = 'False'`;
+  const { affected } = await tx.run`
+    UPDATE share_instances SET deleted = id, deleted_at = UTC_TIMESTAMP(6), status = 'deleted', terminated_at = UTC_TIMESTAMP()
+    WHERE id = ${instanceId} AND deleted = 'False'`;
+  if (affected === 0) return false;
+  const left = await tx.rows`SELECT id FROM share_instances WHERE share_id = ${shareId} AND deleted = 'False' LIMIT 1`;
+  if (left.length > 0) return false;
+  await tx.run`UPDATE share_metadata SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE share_id = ${shareId} AND deleted = 0`;
+  await tx.run`UPDATE share_access_map SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE share_id = ${shareId} AND deleted = 'False'`;
+  await tx.run`UPDATE shares SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE id = ${shareId} AND deleted = 'False'`;
+  return true;
+}

@@ -1,0 +1,24 @@
+/** A share's life, and the rules of what may be asked of one. */
+import { gone, lifecycle } from './lifecycle.ts';
+
+/** States that nothing runs in: the ones a share can be deleted in. */
+const settled = ['available', 'error', 'inactive', 'error_deleting', 'manage_error', 'extending_error', 'shrinking_error', 'reverting_error', 'shrinking_possible_data_loss_error'] as const;
+
+/** Status lives on share instances; the share's is that of the instance that stands for it. */
+export const shareLife = lifecycle('share', {
+  create: { from: null, via: 'creating', to: 'available', onError: 'error', queue: 'scheduler' },
+  delete: { from: settled, via: 'deleting', to: gone, onError: 'error_deleting', queue: 'share', refused: 'notAllowed' },
+  extend: { from: ['available'], via: 'extending', to: 'available', onError: 'extending_error', queue: 'scheduler', refused: 'invalidShare' },
+  shrink: { from: ['available'], via: 'shrinking', to: 'available', onError: 'shrinking_error', queue: 'share', refused: 'invalidShare' },
+  revert: { from: ['available'], via: 'reverting', to: 'available', onError: 'reverting_error', queue: 'share', refused: 'conflict' },
+});
+
+/** Kinds of jobs that steps go on in, on the back end's own queue. */
+export const shareJobs = {
+  /** a share that has been placed is made */
+  provision: 'share.provision',
+  /** an extension that still fits is made */
+  grow: 'share.grow',
+  /** the rules of all instances are synchronised */
+  access: 'share.access',
+} as const;
