@@ -13,7 +13,7 @@ import mysql from 'mysql2/promise';
 import { Part, type PartOptions } from './part.ts';
 import { onPort } from './ports.ts';
 
-export interface MariaDbOptions extends Pick<PartOptions, 'onDeath' | 'onStart'> {
+export interface MariaDbOptions extends Pick<PartOptions, 'onDeath' | 'onStart' | 'signal'> {
   /** where its data, log and start-up statements are kept; made when missing */
   directory: string;
   /** a free one by default */
@@ -54,6 +54,7 @@ export async function startMariaDb(options: MariaDbOptions): Promise<MariaDb> {
       isReady: () => answers(port, password),
       onDeath: options.onDeath,
       onStart: options.onStart,
+      signal: options.signal,
     });
     return {
       host: '127.0.0.1',

@@ -17,9 +17,11 @@ export interface PartOptions {
   isReady?: () => Promise<boolean>;
   /** time to become ready, 30 s by default */
   readyWithinMs?: number;
+  /** gives up the first start */
+  signal?: AbortSignal;
   /** time to end after SIGTERM before SIGKILL, 15 s by default */
   stopWithinMs?: number;
-  /** told of a death and of what follows; with it, a part that dies is started again */
+  /** told of a death, and why; with it, a part that dies is started again */
   onDeath?: (message: string) => void;
   /** told of every new process */
   onStart?: (pid: number) => void;
@@ -97,16 +99,18 @@ export class Part {
   }
 
   private async untilReady(died: Promise<never>): Promise<void> {
-    const { name, isReady, readyWithinMs = 30_000 } = this.options;
+    const { name, isReady, readyWithinMs = 30_000, signal } = this.options;
     const over = new AbortController();
+    const ends = [over.signal, this.stopping.signal, ...(signal ? [signal] : [])];
     const ready = poll(async () => (isReady ? await isReady() : true), {
       what: `the start of ${name}`,
       withinMs: readyWithinMs,
-      signal: AbortSignal.any([over.signal, this.stopping.signal]),
+      signal: AbortSignal.any(ends),
     });
     try {
       await Promise.race([ready, died]);
     } catch (error) {
+      signal?.throwIfAborted();
       throw new Error(`${(error as Error).message}\n${this.lastOutput()}`);
     } finally {
       over.abort();
@@ -126,7 +130,7 @@ export class Part {
   private async revive(message: string): Promise<void> {
     let reason = message;
     while (!this.stopping.signal.aborted) {
-      this.options.onDeath?.(`${reason}; starting it again`);
+      this.options.onDeath?.(reason);
       await sleep(this.pauseMs, undefined, { signal: this.stopping.signal }).catch(() => {});
       this.pauseMs = Math.min(this.pauseMs * 2, longestPauseMs);
       if (this.stopping.signal.aborted) return;
@@ -140,7 +144,8 @@ export class Part {
     }
   }
 
-  private lastOutput(): string {
+  /** The end of what it printed, indented, for messages. */
+  lastOutput(): string {
     const lines = readFileSync(this.options.logFile, 'utf8').trimEnd().split('\n').slice(-15);
     return [...lines.map((line) => `  | ${line}`), `  (all of it in ${this.options.logFile})`].join('\n');
   }

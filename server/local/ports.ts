@@ -23,7 +23,7 @@ export function isPortFree(port: number): Promise<boolean> {
   });
 }
 
-/** Starts something on the port given, else on a free one; another one when somebody else took that meanwhile. */
+/** Starts something on the port given, else on a free one; on another when somebody took that meanwhile. */
 export async function onPort<T>(given: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
   if (given) return start(given);
   for (let attempt = 1; ; attempt++) {

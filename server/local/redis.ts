@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Part, type PartOptions } from './part.ts';
 import { onPort } from './ports.ts';
 
-export interface RedisOptions extends Pick<PartOptions, 'onDeath' | 'onStart'> {
+export interface RedisOptions extends Pick<PartOptions, 'onDeath' | 'onStart' | 'signal'> {
   /** where its log and configuration are kept; made when missing */
   directory: string;
   /** a free one by default */
@@ -40,6 +40,7 @@ export async function startRedis(options: RedisOptions): Promise<Redis> {
       isReady: () => answers(port, password),
       onDeath: options.onDeath,
       onStart: options.onStart,
+      signal: options.signal,
     });
     return { port, url: `redis://:${password}@127.0.0.1:${port}/0`, stop: () => part.stop() };
   });

@@ -1,0 +1,24 @@
+/** One back end that serves NFS from this machine; its shares are there again at the next start. */
+import type { Profile } from './profile.ts';
+
+export const local: Profile = {
+  name: 'local',
+  throwaway: false,
+  config: {
+    DEFAULT: {
+      host: 'localhost',
+      my_ip: '127.0.0.1',
+      auth_strategy: 'noauth',
+      enabled_share_backends: ['ganesha'],
+      enabled_share_protocols: ['NFS'],
+      default_share_type: 'default',
+      report_interval: 5,
+      periodic_interval: 15,
+    },
+    ganesha: {
+      share_driver: 'ganesha',
+      share_backend_name: 'ganesha',
+      driver_handles_share_servers: false,
+    },
+  },
+};
