@@ -95,6 +95,8 @@ export interface Field {
   readonly links?: string;
   /** Left out when the handler's object lacks it. */
   readonly optional?: true;
+  /** Shown when the handler's object lacks it; null unless given. */
+  readonly default?: unknown;
 }
 
 export interface ValueMap {

@@ -722,13 +722,6 @@ export interface Operations {
     body: undefined;
     result: { share_type_access: Schemas['ShareTypeAccess'][] };
   };
-  /** Tells which versions of the API are served. */
-  getVersions: {
-    path: None;
-    query: None;
-    body: undefined;
-    result: { versions: Schemas['Version'][] };
-  };
 }
 
 export type OperationId = keyof Operations;

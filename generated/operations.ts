@@ -1800,18 +1800,6 @@ export const operations: Readonly<Record<OperationId, Operation>> = {
       envelope: { share_type_access: { schema: 'ShareTypeAccess', list: true, since: 0, until: 99 } },
     },
   },
-  getVersions: {
-    id: 'getVersions',
-    method: 'GET',
-    paths: [{ path: '/', since: 0, until: 99 }],
-    since: 0,
-    until: 99,
-    policy: null,
-    success: 200,
-    body: null,
-    query: null,
-    response: { envelope: { versions: { schema: 'Version', list: true, since: 0, until: 99 } } },
-  },
 };
 
 export const unimplemented: readonly Verb[] = [
