@@ -1,0 +1,42 @@
+# Every command of the project. `make` alone lists them.
+SHELL := /bin/bash
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+NODE := "$(CURDIR)/node_modules/.bin/node"
+
+PROFILE ?= recorded
+PORT ?= 8786
+VERSION ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check stack generate openapi bench clean
+
+help: ## lists the targets
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+
+setup: ## installs what is missing on this machine (run, test and the rest do it themselves)
+	@scripts/setup.sh
+
+run: setup ## the service on this machine, with a demo share over NFS, until Ctrl-C
+	@exec $(NODE) server/run.ts
+
+test: ## every check and test there is
+	@scripts/setup.sh test
+	@exec $(NODE) scripts/test.ts
+
+check: setup ## lint, types, generated code, imports, unused code
+	@exec $(NODE) scripts/test.ts --static
+
+stack: setup ## the service in the foreground: PROFILE=recorded|local PORT=8786
+	@exec $(NODE) server/stack.ts --profile "$(PROFILE)" --port "$(PORT)"
+
+generate: setup ## generated/ from openapi/
+	@exec $(NODE) codegen/main.ts
+
+openapi: setup ## the OpenAPI document of one microversion on standard output: VERSION=2.37
+	@exec $(NODE) codegen/main.ts --openapi "$(VERSION)"
+
+bench: setup ## speed, beside the reference
+	@exec $(NODE) bench/main.ts
+
+clean: ## removes what runs and tests left in .shoal, shares included
+	@exec scripts/clean.sh
