@@ -1,0 +1,175 @@
+/**
+ * The objects that the sweep reads, made over the interface: what the reference had when its fields were recorded.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { valueAt } from '../replayer/comparison.ts';
+import { freshIdentities, type Identities, tokenOf } from '../replayer/identities.ts';
+import { type Json, loadScenario, SETUP_SCENARIO } from '../replayer/recordings.ts';
+import { replayScenario } from '../replayer/runner.ts';
+import type { Wire } from '../replayer/wire.ts';
+
+export interface Objects {
+  identities: Identities;
+  share: string;
+  shareInstance: string;
+  /** An export location that only admins see. */
+  adminExportLocation: string;
+  accessRule: string;
+  snapshot: string;
+  snapshotInstance: string;
+  snapshotExportLocation: string;
+  /** A share of a type with replication. */
+  replicated: string;
+  /** A private type that demo's project may use. */
+  type: string;
+  message: string;
+}
+
+const PATIENCE = 30_000;
+
+/** Makes everything, as demo where a member may. Fails when something is refused or does not get ready. */
+export async function makeObjects(wire: Wire, progress: (text: string) => void): Promise<Objects> {
+  const identities = freshIdentities();
+  const client = new Client(wire, identities);
+  await makeTypes(wire, client, progress);
+  progress('making a share, a snapshot, an access rule, a type and a message');
+  const share = await client.makeShare('default');
+  const accessRule = await client.id('demo', 'POST', `/shares/${share}/action`, 'access.id', {
+    allow_access: { access_type: 'ip', access_to: '10.0.0.0/24', access_level: 'rw', metadata: { k: 'v' } },
+  });
+  await client.wait(`/share-access-rules/${accessRule}`, 'access.state', 'active');
+  const snapshot = await client.id('demo', 'POST', '/snapshots', 'snapshot.id', {
+    snapshot: { share_id: share, name: 'sweep', metadata: { a: 'b' } },
+  });
+  await client.wait(`/snapshots/${snapshot}`, 'snapshot.status', 'available');
+  await client.call('demo', 'POST', `/snapshots/${snapshot}/action`, {
+    allow_access: { access_type: 'ip', access_to: '10.0.0.0/24' },
+  });
+  await client.wait(`/snapshots/${snapshot}/access-list`, 'snapshot_access_list.0.state', 'active');
+  const failed = await client.makeShare('nowhere', 'error');
+  return {
+    identities,
+    share,
+    accessRule,
+    snapshot,
+    shareInstance: await client.id('admin', 'GET', `/shares/${share}/instances`, 'share_instances.0.id'),
+    adminExportLocation: await client.adminExportLocation(share),
+    snapshotInstance: await client.id(
+      'admin',
+      'GET',
+      `/snapshot-instances?snapshot_id=${snapshot}`,
+      'snapshot_instances.0.id',
+    ),
+    snapshotExportLocation: await client.id(
+      'demo',
+      'GET',
+      `/snapshots/${snapshot}/export-locations`,
+      'share_snapshot_export_locations.0.id',
+    ),
+    replicated: await client.makeShare('replicated'),
+    type: await client.makePrivateType(),
+    message: await client.id('demo', 'GET', `/messages?resource_id=${failed}`, 'messages.0.id'),
+  };
+}
+
+/** The types of the recordings' first scenario, unless they are there. */
+async function makeTypes(wire: Wire, client: Client, progress: (text: string) => void): Promise<void> {
+  const { status } = await client.request('admin', 'GET', '/types/default');
+  if (status === 200) return;
+  progress('making share types');
+  await replayScenario(wire, loadScenario(SETUP_SCENARIO), {
+    coverage: { notCovered: [], hidden: {} },
+    chances: {},
+  });
+}
+
+class Client {
+  readonly #wire: Wire;
+  readonly #identities: Identities;
+
+  constructor(wire: Wire, identities: Identities) {
+    this.#wire = wire;
+    this.#identities = identities;
+  }
+
+  request(as: string, method: string, path: string, body?: Json) {
+    return this.#wire.send({
+      method,
+      path: `/v2${path}`,
+      headers: {
+        'X-Auth-Token': tokenOf(this.#identities[as]!),
+        'X-OpenStack-Manila-API-Version': '2.99',
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  }
+
+  /** The body of an answer that has to be a success. */
+  async call(as: string, method: string, path: string, body?: Json): Promise<Json> {
+    const answer = await this.request(as, method, path, body);
+    if (answer.status >= 300) {
+      throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    }
+    return answer.body;
+  }
+
+  /** The text at a place of a successful answer. */
+  async id(as: string, method: string, path: string, place: string, body?: Json): Promise<string> {
+    const id = valueAt(await this.call(as, method, path, body), place);
+    if (typeof id !== 'string') throw new Error(`${method} ${path} gave no ${place}`);
+    return id;
+  }
+
+  async wait(path: string, field: string, wanted: string): Promise<void> {
+    const deadline = performance.now() + PATIENCE;
+    for (;;) {
+      const value = valueAt(await this.call('demo', 'GET', path), field);
+      if (value === wanted) return;
+      if (performance.now() > deadline) {
+        throw new Error(
+          `${path}: ${field} is ${JSON.stringify(value)} after ${PATIENCE / 1000} s, not ${wanted}`,
+        );
+      }
+      await sleep(50);
+    }
+  }
+
+  async makeShare(type: string, status = 'available'): Promise<string> {
+    const share = await this.id('demo', 'POST', '/shares', 'share.id', {
+      share: {
+        share_proto: 'NFS',
+        size: 1,
+        name: 'sweep',
+        description: 'to read',
+        share_type: type,
+        metadata: { a: 'b' },
+      },
+    });
+    await this.wait(`/shares/${share}`, 'share.status', status);
+    return share;
+  }
+
+  async makePrivateType(): Promise<string> {
+    const type = await this.id('admin', 'POST', '/types', 'share_type.id', {
+      share_type: {
+        name: `sweep-${randomBytes(4).toString('hex')}`,
+        description: 'to read',
+        'share_type_access:is_public': false,
+        extra_specs: { driver_handles_share_servers: 'False', snapshot_support: 'True' },
+      },
+    });
+    const project = this.#identities.demo!.project;
+    await this.call('admin', 'POST', `/types/${type}/action`, { addProjectAccess: { project } });
+    return type;
+  }
+
+  async adminExportLocation(share: string): Promise<string> {
+    const body = await this.call('admin', 'GET', `/shares/${share}/export_locations`);
+    const locations = valueAt(body, 'export_locations') as { id: string; is_admin_only: boolean }[];
+    const location = locations.find((each) => each.is_admin_only);
+    if (!location) throw new Error(`share ${share} has no export location for admins only`);
+    return location.id;
+  }
+}

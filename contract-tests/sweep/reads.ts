@@ -1,0 +1,110 @@
+/**
+ * The reads of the sweep: from a recorded path with `{names}` to one that asks for an object of ours.
+ */
+import { isOperation, type OperationName } from '../replayer/coverage.ts';
+import type { Objects } from './objects.ts';
+import type { Reader } from './recorded.ts';
+
+export interface Read {
+  path: (objects: Objects, as: Reader) => string;
+  /** The keys of metadata and extra specs count as well: ours are those of the recording. */
+  data?: boolean;
+}
+
+const project = (objects: Objects, as: Reader) => objects.identities[as]!.project;
+
+/** By recorded path. */
+export const reads: Readonly<Record<string, Read>> = {
+  '/': { path: () => '/' },
+  '/extensions': { path: () => '/extensions' },
+  '/limits': { path: () => '/limits' },
+  '/services': { path: () => '/services' },
+  '/os-services': { path: () => '/os-services' },
+  '/availability-zones': { path: () => '/availability-zones' },
+  '/os-availability-zone': { path: () => '/os-availability-zone' },
+  '/scheduler-stats/pools': { path: () => '/scheduler-stats/pools' },
+  '/scheduler-stats/pools/detail': { path: () => '/scheduler-stats/pools/detail' },
+  '/messages': { path: () => '/messages' },
+  '/messages/{id}': { path: ({ message }) => `/messages/${message}` },
+
+  '/shares': { path: () => '/shares' },
+  '/shares/detail': { path: () => '/shares/detail?with_count=true' },
+  '/shares/{share_id}': { path: ({ share }) => `/shares/${share}` },
+  '/shares/{share_id} (replicated)': { path: ({ replicated }) => `/shares/${replicated}` },
+  '/shares/{share_id}/export_locations': { path: ({ share }) => `/shares/${share}/export_locations` },
+  '/shares/{share_id}/export_locations/{id}': {
+    path: ({ share, adminExportLocation }) => `/shares/${share}/export_locations/${adminExportLocation}`,
+  },
+  '/shares/{share_id}/instances': { path: ({ share }) => `/shares/${share}/instances` },
+  '/shares/{id}/metadata': { path: ({ share }) => `/shares/${share}/metadata`, data: true },
+  '/shares/{id}/metadata/{key}': { path: ({ share }) => `/shares/${share}/metadata/a`, data: true },
+
+  '/share_instances': { path: () => '/share_instances' },
+  '/share_instances/{id}': { path: ({ shareInstance }) => `/share_instances/${shareInstance}` },
+  '/share_instances/{id}/export_locations': {
+    path: ({ shareInstance }) => `/share_instances/${shareInstance}/export_locations`,
+  },
+  '/share_instances/{id}/export_locations/{el}': {
+    path: ({ shareInstance, adminExportLocation }) =>
+      `/share_instances/${shareInstance}/export_locations/${adminExportLocation}`,
+  },
+
+  '/share-access-rules': { path: ({ share }) => `/share-access-rules?share_id=${share}` },
+  '/share-access-rules/{id}': { path: ({ accessRule }) => `/share-access-rules/${accessRule}`, data: true },
+
+  '/snapshots': { path: () => '/snapshots' },
+  '/snapshots/detail': { path: () => '/snapshots/detail?with_count=true' },
+  '/snapshots/{id}': { path: ({ snapshot }) => `/snapshots/${snapshot}` },
+  '/snapshots/{id}/access-list': { path: ({ snapshot }) => `/snapshots/${snapshot}/access-list` },
+  '/snapshots/{id}/export-locations': { path: ({ snapshot }) => `/snapshots/${snapshot}/export-locations` },
+  '/snapshots/{id}/export-locations/{el}': {
+    path: ({ snapshot, snapshotExportLocation }) =>
+      `/snapshots/${snapshot}/export-locations/${snapshotExportLocation}`,
+  },
+  '/snapshots/{id}/metadata': { path: ({ snapshot }) => `/snapshots/${snapshot}/metadata`, data: true },
+  '/snapshots/{id}/metadata/{key}': {
+    path: ({ snapshot }) => `/snapshots/${snapshot}/metadata/a`,
+    data: true,
+  },
+
+  '/snapshot-instances': { path: () => '/snapshot-instances' },
+  '/snapshot-instances/detail': { path: () => '/snapshot-instances/detail' },
+  '/snapshot-instances/{id}': { path: ({ snapshotInstance }) => `/snapshot-instances/${snapshotInstance}` },
+  '/snapshot-instances/{id}/export-locations': {
+    path: ({ snapshotInstance }) => `/snapshot-instances/${snapshotInstance}/export-locations`,
+  },
+
+  '/types': { path: () => '/types' },
+  '/types/default': { path: () => '/types/default', data: true },
+  '/types/{id}': { path: ({ type }) => `/types/${type}`, data: true },
+  '/types/{id}/extra_specs': { path: ({ type }) => `/types/${type}/extra_specs`, data: true },
+  '/types/{id}/extra_specs/{key}': { path: ({ type }) => `/types/${type}/extra_specs/snapshot_support` },
+  '/types/{id}/share_type_access': { path: ({ type }) => `/types/${type}/share_type_access` },
+  '/types/{id}/os-share-type-access': { path: ({ type }) => `/types/${type}/os-share-type-access` },
+
+  '/quota-sets/{id}': { path: (objects, as) => `/quota-sets/${project(objects, as)}` },
+  '/quota-sets/{id}/detail': { path: (objects, as) => `/quota-sets/${project(objects, as)}/detail` },
+  '/quota-sets/{id}/defaults': { path: (objects, as) => `/quota-sets/${project(objects, as)}/defaults` },
+  '/os-quota-sets/{id}': { path: (objects, as) => `/os-quota-sets/${project(objects, as)}` },
+  '/os-quota-sets/{id}/defaults': {
+    path: (objects, as) => `/os-quota-sets/${project(objects, as)}/defaults`,
+  },
+  '/quota-class-sets/{id}': { path: () => '/quota-class-sets/default' },
+  '/os-quota-class-sets/{id}': { path: () => '/os-quota-class-sets/default' },
+};
+
+/** Reads of objects that can only be made by an operation. */
+const madeBy: Readonly<Record<string, OperationName>> = {
+  '/shares/{share_id} (dhss)': { method: 'POST', path: '/share-networks' },
+};
+
+/** Whether a recorded read, and the making of what it reads, is covered. */
+export function isReadCovered(read: string, notCovered: readonly OperationName[]): boolean {
+  const path = `/v2${read.replace(/ \(.*\)$/, '').replaceAll(/\{\w+\}/g, 'x')}`;
+  const maker = madeBy[read];
+  return !notCovered.some(
+    (each) =>
+      isOperation(each, { method: 'GET', path }) ||
+      (maker !== undefined && each.method === maker.method && each.path === maker.path),
+  );
+}
