@@ -9,7 +9,10 @@ export interface AvailabilityZoneRow {
 }
 
 /** A zone by id or name. */
-export function findAvailabilityZone(db: Queries, nameOrId: string): Promise<AvailabilityZoneRow | undefined> {
+export function findAvailabilityZone(
+  db: Queries,
+  nameOrId: string,
+): Promise<AvailabilityZoneRow | undefined> {
   return db.row`
     SELECT id, name, created_at, updated_at FROM availability_zones
     WHERE (id = ${nameOrId} OR name = ${nameOrId}) AND deleted = 'False' LIMIT 1`;

@@ -1,7 +1,7 @@
 /** The database: a pool of MariaDB connections, statements as templates, transactions that retry on deadlock. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
-import { type Sql, sql, type SqlValue } from './sql.ts';
+import { type Sql, type SqlValue, sql } from './sql.ts';
 
 type Template<R> = (strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]) => Promise<R>;
 
@@ -67,13 +67,15 @@ export function connect(address: DatabaseAddress): Db {
     charset: 'utf8mb4_general_ci',
     timezone: 'Z',
     dateStrings: true,
+    jsonStrings: true,
     supportBigNumbers: true,
     typeCast: cast,
   });
   // Asked for on connect, before any statement of ours: the driver keeps them in order. The schema's texts are
   // utf8mb3, and a parameter of another character set could cost a comparison its index.
   pool.on('connection', (connection) => {
-    for (const setting of SESSION) connection.query(setting, (error: unknown) => error && connection.destroy());
+    for (const setting of SESSION)
+      connection.query(setting, (error: unknown) => error && connection.destroy());
   });
   return database(pool, { statements: 0 });
 }
@@ -98,7 +100,8 @@ type Execute = (statement: Sql) => Promise<unknown>;
 
 function queries(run: Execute): Queries {
   return {
-    rows: async <T>(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]) => (await run(sql(strings, ...parts))) as T[],
+    rows: async <T>(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]) =>
+      (await run(sql(strings, ...parts))) as T[],
     row: async <T>(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]) =>
       ((await run(sql(strings, ...parts))) as T[])[0],
     run: async (strings, ...parts) => {
@@ -112,8 +115,10 @@ function queries(run: Execute): Queries {
 function execute(on: Pool | PoolConnection, statement: Sql, counter: Counter): Promise<unknown> {
   counter.statements++;
   return new Promise((resolve, reject) => {
-    on.execute({ sql: statement.text, timeout: STATEMENT_DEADLINE_MS }, statement.values as never, (error, result) =>
-      error ? reject(error) : resolve(result),
+    on.execute(
+      { sql: statement.text, timeout: STATEMENT_DEADLINE_MS },
+      statement.values as never,
+      (error, result) => (error ? reject(error) : resolve(result)),
     );
   });
 }
@@ -123,7 +128,8 @@ async function retried<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Cou
     try {
       return await once(pool, work, counter);
     } catch (error) {
-      if (!DEADLOCK.has((error as { errno?: number }).errno ?? 0) || attempt === TRANSACTION_ATTEMPTS) throw error;
+      if (!DEADLOCK.has((error as { errno?: number }).errno ?? 0) || attempt === TRANSACTION_ATTEMPTS)
+        throw error;
       await sleep(Math.random() * 10 * 2 ** attempt);
     }
   }
@@ -136,7 +142,9 @@ async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Counte
   const plain = (text: string) => {
     counter.statements++;
     return new Promise<void>((resolve, reject) =>
-      connection.query({ sql: text, timeout: STATEMENT_DEADLINE_MS }, (error: unknown) => (error ? reject(error) : resolve())),
+      connection.query({ sql: text, timeout: STATEMENT_DEADLINE_MS }, (error: unknown) =>
+        error ? reject(error) : resolve(),
+      ),
     );
   };
   const after: (() => void)[] = [];
@@ -161,7 +169,10 @@ async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Counte
 }
 
 /** Datetimes as the API writes them, tinyint(1) as booleans; everything else as the driver gives it. */
-function cast(field: { type: string; length: number; string(encoding?: string): string | null }, next: () => unknown): unknown {
+function cast(
+  field: { type: string; length: number; string(encoding?: string): string | null },
+  next: () => unknown,
+): unknown {
   if (field.type === 'DATETIME') {
     const text = field.string();
     return text === null ? null : text.replace(' ', 'T').replace(/\.0+$/, '');

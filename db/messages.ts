@@ -10,7 +10,13 @@ export type MessageDetail = keyof typeof messageDetails;
 export interface NewMessage {
   projectId: string;
   requestId: string;
-  resourceType: 'SHARE' | 'SHARE_SNAPSHOT' | 'SHARE_GROUP' | 'SHARE_REPLICA' | 'SECURITY_SERVICE' | 'SHARE_NETWORK_SUBNET';
+  resourceType:
+    | 'SHARE'
+    | 'SHARE_SNAPSHOT'
+    | 'SHARE_GROUP'
+    | 'SHARE_REPLICA'
+    | 'SECURITY_SERVICE'
+    | 'SHARE_NETWORK_SUBNET';
   resourceId: string;
   action: MessageAction;
   detail: MessageDetail;

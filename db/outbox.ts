@@ -80,7 +80,11 @@ export async function finishJob(tx: Tx, id: number): Promise<boolean> {
 }
 
 /** Hands a job on to another queue, in its own place of the order: what was queued after it still waits. */
-export async function forwardJob(tx: Tx, id: number, to: { queue: string; kind: string; payload?: Record<string, unknown> }): Promise<void> {
+export async function forwardJob(
+  tx: Tx,
+  id: number,
+  to: { queue: string; kind: string; payload?: Record<string, unknown> },
+): Promise<void> {
   const payload = to.payload === undefined ? sql`payload` : sql`${JSON.stringify(to.payload)}`;
   await tx.run`
     UPDATE shoal_outbox SET queue = ${to.queue}, kind = ${to.kind}, payload = ${payload}, sent_at = NULL, attempts = 0 WHERE id = ${id}`;
@@ -98,4 +102,3 @@ export async function outboxDepth(db: Queries): Promise<{ depth: number; oldestS
 export async function hasJobs(db: Queries, resource: string): Promise<boolean> {
   return (await db.rows`SELECT id FROM shoal_outbox WHERE resource = ${resource} LIMIT 1`).length > 0;
 }
-

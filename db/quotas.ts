@@ -4,7 +4,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { fault } from '#domain/faults.ts';
-import { type Deltas, exceeded, type QuotaDefaults, type QuotaResource, shareTypeResources, type Usage } from '#domain/quotas.ts';
+import {
+  type Deltas,
+  exceeded,
+  type QuotaDefaults,
+  type QuotaResource,
+  shareTypeResources,
+  type Usage,
+} from '#domain/quotas.ts';
 import type { Db, Queries, Tx } from './connection.ts';
 import { int, join, list, type Sql, sql } from './sql.ts';
 
@@ -51,7 +58,12 @@ export async function withQuota<T>(db: Db, work: (tx: Tx) => Promise<T>): Promis
 }
 
 /** Takes (or gives back) at once. Throws overQuota, and then nothing is taken. */
-export async function take(tx: Tx, owner: QuotaOwner, deltas: Deltas, defaults: QuotaDefaults): Promise<void> {
+export async function take(
+  tx: Tx,
+  owner: QuotaOwner,
+  deltas: Deltas,
+  defaults: QuotaDefaults,
+): Promise<void> {
   const rows = await lockAndCheck(tx, owner, deltas, defaults);
   await add(tx, 'in_use', rows, deltas);
 }
@@ -63,12 +75,20 @@ export async function release(tx: Tx, owner: QuotaOwner, deltas: Deltas): Promis
 }
 
 /** Holds quota for a job; answers the reservation's id, which the job commits or rolls back. */
-export async function reserve(tx: Tx, owner: QuotaOwner, deltas: Deltas, defaults: QuotaDefaults, expireSeconds: number): Promise<string> {
+export async function reserve(
+  tx: Tx,
+  owner: QuotaOwner,
+  deltas: Deltas,
+  defaults: QuotaDefaults,
+  expireSeconds: number,
+): Promise<string> {
   const rows = await lockAndCheck(tx, owner, deltas, defaults);
   await add(tx, 'reserved', rows, deltas);
   const uuid = randomUUID();
   const values = rows.map(
-    (row) => sql`(UTC_TIMESTAMP(6), 0, ${owner.userId}, ${uuid}, ${row.id}, ${owner.projectId}, ${row.resource}, ${deltas[row.resource] ?? 0},
+    (
+      row,
+    ) => sql`(UTC_TIMESTAMP(6), 0, ${owner.userId}, ${uuid}, ${row.id}, ${owner.projectId}, ${row.resource}, ${deltas[row.resource] ?? 0},
       UTC_TIMESTAMP() + INTERVAL ${int(expireSeconds)} SECOND, ${row.share_type_id})`,
   );
   await tx.run`
@@ -107,8 +127,16 @@ export async function expireReservations(db: Db): Promise<number> {
   return late.length;
 }
 
-async function lockAndCheck(tx: Tx, owner: QuotaOwner, deltas: Deltas, defaults: QuotaDefaults): Promise<UsageRow[]> {
-  const resources = Object.keys(deltas) as QuotaResource[];
+async function lockAndCheck(
+  tx: Tx,
+  owner: QuotaOwner,
+  deltas: Deltas,
+  defaults: QuotaDefaults,
+): Promise<UsageRow[]> {
+  // A limit on one share's size is compared, not counted.
+  const resources = (Object.keys(deltas) as QuotaResource[]).filter(
+    (resource) => resource !== 'per_share_gigabytes',
+  );
   const limits = await effectiveLimits(tx, owner, defaults);
   const rows = await lockUsages(tx, owner, resources);
   const own = ownRows(rows, owner);
@@ -118,14 +146,19 @@ async function lockAndCheck(tx: Tx, owner: QuotaOwner, deltas: Deltas, defaults:
   const user = sum(rows.filter((row) => row.share_type_id === null && row.user_id === owner.userId));
   const type = sum(rows.filter((row) => row.share_type_id !== null));
   const over =
-    exceeded(deltas, limits.project, project) ?? exceeded(deltas, limits.user, user) ?? exceeded(deltas, limits.shareType, type);
+    exceeded(deltas, limits.project, project) ??
+    exceeded(deltas, limits.user, user) ??
+    exceeded(deltas, limits.shareType, type);
   if (over) throw fault('overQuota', over);
   return own;
 }
 
 /** Every usage row of the project for these resources, locked: the project's sum is over all its users. */
 function lockUsages(tx: Tx, owner: QuotaOwner, resources: QuotaResource[]): Promise<UsageRow[]> {
-  const type = owner.shareTypeId === null ? sql`share_type_id IS NULL` : sql`(share_type_id IS NULL OR share_type_id = ${owner.shareTypeId})`;
+  const type =
+    owner.shareTypeId === null
+      ? sql`share_type_id IS NULL`
+      : sql`(share_type_id IS NULL OR share_type_id = ${owner.shareTypeId})`;
   return tx.rows`
     SELECT id, user_id, share_type_id, resource, in_use, reserved FROM quota_usages
     WHERE project_id = ${owner.projectId} AND deleted = 0 AND resource IN (${list(resources)}) AND ${type}
@@ -139,8 +172,11 @@ function ownRows(rows: UsageRow[], owner: QuotaOwner): UsageRow[] {
 function missingRows(own: UsageRow[], owner: QuotaOwner, resources: QuotaResource[]): QuotaResource[] {
   return resources.filter((resource) => {
     const hasUser = own.some((row) => row.resource === resource && row.share_type_id === null);
-    const needsType = owner.shareTypeId !== null && (shareTypeResources as readonly string[]).includes(resource);
-    return !hasUser || (needsType && !own.some((row) => row.resource === resource && row.share_type_id !== null));
+    const needsType =
+      owner.shareTypeId !== null && (shareTypeResources as readonly string[]).includes(resource);
+    return (
+      !hasUser || (needsType && !own.some((row) => row.resource === resource && row.share_type_id !== null))
+    );
   });
 }
 
@@ -186,7 +222,13 @@ async function makeUsage(db: Db, owner: QuotaOwner, resources: QuotaResource[]):
   });
 }
 
-async function insertMissing(tx: Tx, projectId: string, userId: string | null, shareTypeId: string | null, resource: string): Promise<void> {
+async function insertMissing(
+  tx: Tx,
+  projectId: string,
+  userId: string | null,
+  shareTypeId: string | null,
+  resource: string,
+): Promise<void> {
   await tx.run`
     INSERT INTO quota_usages (created_at, deleted, user_id, project_id, share_type_id, resource, in_use, reserved)
     SELECT UTC_TIMESTAMP(6), 0, ${userId}, ${projectId}, ${shareTypeId}, ${resource}, 0, 0 FROM DUAL
@@ -202,15 +244,24 @@ export interface EffectiveLimits {
 }
 
 /** The limits in force, one statement: project over class over configuration; user's and type's where set. */
-export async function effectiveLimits(db: Queries, owner: QuotaOwner, defaults: QuotaDefaults): Promise<EffectiveLimits> {
-  const rows = await db.rows<{ kind: 'class' | 'project' | 'user' | 'type'; resource: string; hard_limit: number }>`
+export async function effectiveLimits(
+  db: Queries,
+  owner: QuotaOwner,
+  defaults: QuotaDefaults,
+): Promise<EffectiveLimits> {
+  const rows = await db.rows<{
+    kind: 'class' | 'project' | 'user' | 'type';
+    resource: string;
+    hard_limit: number;
+  }>`
     SELECT 'class' AS kind, resource, hard_limit FROM quota_classes WHERE class_name = 'default' AND deleted = 0
     UNION ALL SELECT 'project', resource, hard_limit FROM quotas WHERE project_id = ${owner.projectId} AND deleted = 0
     UNION ALL SELECT 'user', resource, hard_limit FROM project_user_quotas
       WHERE project_id = ${owner.projectId} AND user_id = ${owner.userId} AND deleted = 0
     UNION ALL SELECT 'type', resource, hard_limit FROM project_share_type_quotas
       WHERE project_id = ${owner.projectId} AND share_type_id = ${owner.shareTypeId ?? ''} AND deleted = 0`;
-  const of = (kind: string) => Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.resource, row.hard_limit]));
+  const of = (kind: string) =>
+    Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.resource, row.hard_limit]));
   const project: Limits = { ...defaults, ...of('class'), ...of('project') };
   return { project, user: { ...project, ...of('user') }, shareType: { ...project, ...of('type') } };
 }

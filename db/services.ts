@@ -18,7 +18,10 @@ export interface ServiceRow {
 }
 
 /** Makes the service's row if it has none; answers its id. */
-export async function registerService(db: Db, service: { host: string; binary: string; topic: string; zone: string }): Promise<number> {
+export async function registerService(
+  db: Db,
+  service: { host: string; binary: string; topic: string; zone: string },
+): Promise<number> {
   return db.transaction(async (tx) => {
     const zoneId = await ensureZone(tx, service.zone);
     const found = await tx.row<{ id: number }>`
@@ -37,7 +40,9 @@ export async function registerService(db: Db, service: { host: string; binary: s
 async function ensureZone(tx: Tx, zone: string): Promise<string> {
   await tx.run`
     INSERT IGNORE INTO availability_zones (id, name, deleted, created_at) VALUES (${randomUUID()}, ${zone}, 'False', UTC_TIMESTAMP(6))`;
-  const row = await tx.row<{ id: string }>`SELECT id FROM availability_zones WHERE name = ${zone} AND deleted = 'False'`;
+  const row = await tx.row<{
+    id: string;
+  }>`SELECT id FROM availability_zones WHERE name = ${zone} AND deleted = 'False'`;
   return row!.id;
 }
 

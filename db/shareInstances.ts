@@ -1,6 +1,7 @@
 /** Share instances: where a share is, as jobs and drivers need it. */
-import type { BackendShare, ExportLocation } from '#drivers/driver.ts';
+
 import { randomUUID } from 'node:crypto';
+import type { BackendShare, ExportLocation } from '#drivers/driver.ts';
 import type { Queries, Tx } from './connection.ts';
 import { sql } from './sql.ts';
 
@@ -29,7 +30,11 @@ export interface InstanceRow {
   exportLocations: ExportLocation[];
 }
 
-type Raw = Omit<InstanceRow, 'extraSpecs' | 'metadata' | 'exportLocations'> & { extraSpecs: string | null; metadata: string | null; exportLocations: string | null };
+type Raw = Omit<InstanceRow, 'extraSpecs' | 'metadata' | 'exportLocations'> & {
+  extraSpecs: string | null;
+  metadata: string | null;
+  exportLocations: string | null;
+};
 
 const columns = sql`
   i.id, i.share_id AS shareId, i.status, i.host, z.name AS availabilityZone, i.access_rules_status AS accessRulesStatus,
@@ -62,7 +67,8 @@ export async function findInstance(db: Queries, id: string): Promise<InstanceRow
 
 /** The live instances of a share, oldest first. */
 export async function instancesOf(db: Queries, shareId: string): Promise<InstanceRow[]> {
-  const rows = await db.rows<Raw>`SELECT ${columns} FROM ${tables} WHERE i.share_id = ${shareId} AND i.deleted = 'False' ORDER BY i.created_at, i.id`;
+  const rows =
+    await db.rows<Raw>`SELECT ${columns} FROM ${tables} WHERE i.share_id = ${shareId} AND i.deleted = 'False' ORDER BY i.created_at, i.id`;
   return rows.map(instanceRow);
 }
 
@@ -91,11 +97,16 @@ export function backendShare(row: InstanceRow): BackendShare {
 }
 
 /** Makes the instance's export locations exactly these; those that stay keep their ids. */
-export async function replaceExportLocations(tx: Tx, instanceId: string, locations: readonly ExportLocation[]): Promise<void> {
+export async function replaceExportLocations(
+  tx: Tx,
+  instanceId: string,
+  locations: readonly ExportLocation[],
+): Promise<void> {
   const existing = await tx.rows<{ id: number; path: string; admin: number }>`
     SELECT id, path, is_admin_only + 0 AS admin FROM share_instance_export_locations
     WHERE share_instance_id = ${instanceId} AND deleted = 0 FOR UPDATE`;
-  const same = (a: { path: string; admin: number }, b: ExportLocation) => a.path === b.path && (a.admin === 1) === b.isAdminOnly;
+  const same = (a: { path: string; admin: number }, b: ExportLocation) =>
+    a.path === b.path && (a.admin === 1) === b.isAdminOnly;
   for (const old of existing) {
     if (locations.some((location) => same(old, location))) continue;
     await tx.run`UPDATE share_instance_export_locations SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE id = ${old.id}`;
@@ -122,7 +133,8 @@ export async function removeInstance(tx: Tx, instanceId: string, shareId: string
     UPDATE share_instances SET deleted = id, deleted_at = UTC_TIMESTAMP(6), status = 'deleted', terminated_at = UTC_TIMESTAMP()
     WHERE id = ${instanceId} AND deleted = 'False'`;
   if (affected === 0) return false;
-  const left = await tx.rows`SELECT id FROM share_instances WHERE share_id = ${shareId} AND deleted = 'False' LIMIT 1`;
+  const left =
+    await tx.rows`SELECT id FROM share_instances WHERE share_id = ${shareId} AND deleted = 'False' LIMIT 1`;
   if (left.length > 0) return false;
   await tx.run`UPDATE share_metadata SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE share_id = ${shareId} AND deleted = 0`;
   await tx.run`UPDATE share_access_map SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE share_id = ${shareId} AND deleted = 'False'`;

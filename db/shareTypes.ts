@@ -20,7 +20,10 @@ const columns = sql`
    WHERE e.share_type_id = t.id AND e.deleted = 0) AS extra_specs`;
 
 export function shareTypeRow(raw: Raw): ShareTypeRow {
-  return { ...raw, extra_specs: raw.extra_specs ? (JSON.parse(raw.extra_specs) as Record<string, string>) : {} };
+  return {
+    ...raw,
+    extra_specs: raw.extra_specs ? (JSON.parse(raw.extra_specs) as Record<string, string>) : {},
+  };
 }
 
 /** Who may see the type: all, when public; else the projects that were given access. null sees all. */
@@ -31,13 +34,22 @@ function visibleTo(projectId: string | null): Sql {
 }
 
 /** A type by id. `projectId` null looks past who may see it. */
-export async function findShareType(db: Queries, id: string, projectId: string | null): Promise<ShareTypeRow | undefined> {
-  const raw = await db.row<Raw>`SELECT ${columns} FROM share_types t WHERE t.id = ${id} AND t.deleted = 'False'${visibleTo(projectId)}`;
+export async function findShareType(
+  db: Queries,
+  id: string,
+  projectId: string | null,
+): Promise<ShareTypeRow | undefined> {
+  const raw =
+    await db.row<Raw>`SELECT ${columns} FROM share_types t WHERE t.id = ${id} AND t.deleted = 'False'${visibleTo(projectId)}`;
   return raw && shareTypeRow(raw);
 }
 
 /** A type by id or by name; an id wins. */
-export async function findShareTypeByNameOrId(db: Queries, nameOrId: string, projectId: string | null): Promise<ShareTypeRow | undefined> {
+export async function findShareTypeByNameOrId(
+  db: Queries,
+  nameOrId: string,
+  projectId: string | null,
+): Promise<ShareTypeRow | undefined> {
   const found = await db.rows<Raw>`
     SELECT ${columns} FROM share_types t
     WHERE (t.id = ${nameOrId} OR t.name = ${nameOrId}) AND t.deleted = 'False'${visibleTo(projectId)}`;
@@ -46,7 +58,11 @@ export async function findShareTypeByNameOrId(db: Queries, nameOrId: string, pro
 }
 
 /** Types that the project may see, or all of them; oldest first. */
-export async function listShareTypes(db: Queries, projectId: string | null, isPublic: boolean | null): Promise<ShareTypeRow[]> {
+export async function listShareTypes(
+  db: Queries,
+  projectId: string | null,
+  isPublic: boolean | null,
+): Promise<ShareTypeRow[]> {
   const only = isPublic === null ? nothing : sql` AND t.is_public = ${isPublic}`;
   const rows = await db.rows<Raw>`
     SELECT ${columns} FROM share_types t WHERE t.deleted = 'False'${visibleTo(projectId)}${only} ORDER BY t.created_at, t.id`;

@@ -82,18 +82,31 @@ const tables = sql`
   LEFT JOIN availability_zones z ON z.id = i.availability_zone_id
   LEFT JOIN share_types t ON t.id = i.share_type_id`;
 
-type Raw = Omit<ShareRow, 'metadata' | 'export_locations' | 'has_replicas'> & { metadata: string | null; export_locations?: string | null; has_replicas: number };
+type Raw = Omit<ShareRow, 'metadata' | 'export_locations' | 'has_replicas'> & {
+  metadata: string | null;
+  export_locations?: string | null;
+  has_replicas: number;
+};
 
 function shareRow(raw: Raw): ShareRow {
   const { metadata: texts, export_locations: list, has_replicas, ...rest } = raw;
-  const row: ShareRow = { ...rest, has_replicas: has_replicas !== 0, metadata: texts ? (JSON.parse(texts) as Record<string, string>) : {} };
+  const row: ShareRow = {
+    ...rest,
+    has_replicas: has_replicas !== 0,
+    metadata: texts ? (JSON.parse(texts) as Record<string, string>) : {},
+  };
   if (list !== undefined) row.export_locations = list ? (JSON.parse(list) as string[]) : [];
   return row;
 }
 
 /** One share, whoever's it is; undefined when there is none. */
-export async function findShare(db: Queries, id: string, { withPaths = false } = {}): Promise<ShareRow | undefined> {
-  const raw = await db.row<Raw>`SELECT ${columns(withPaths)} FROM ${tables} WHERE s.id = ${id} AND s.deleted = 'False'`;
+export async function findShare(
+  db: Queries,
+  id: string,
+  { withPaths = false } = {},
+): Promise<ShareRow | undefined> {
+  const raw =
+    await db.row<Raw>`SELECT ${columns(withPaths)} FROM ${tables} WHERE s.id = ${id} AND s.deleted = 'False'`;
   return raw && shareRow(raw);
 }
 
@@ -155,7 +168,10 @@ export async function listShares(db: Queries, query: ShareQuery): Promise<ShareR
 }
 
 /** As `listShares`, but only what the short list shows. */
-export function listShareNames(db: Queries, query: ShareQuery): Promise<{ id: string; name: string | null }[]> {
+export function listShareNames(
+  db: Queries,
+  query: ShareQuery,
+): Promise<{ id: string; name: string | null }[]> {
   return db.rows`
     SELECT s.id, s.display_name AS name FROM ${tables}
     WHERE s.deleted = 'False'${and(query.where)} ${orderBy(query.order)} ${limited(query.page)}`;
@@ -163,7 +179,9 @@ export function listShareNames(db: Queries, query: ShareQuery): Promise<{ id: st
 
 /** How many shares the conditions match, pages aside. */
 export async function countShares(db: Queries, where: Sql[]): Promise<number> {
-  const row = await db.row<{ n: number }>`SELECT COUNT(*) AS n FROM ${tables} WHERE s.deleted = 'False'${and(where)}`;
+  const row = await db.row<{
+    n: number;
+  }>`SELECT COUNT(*) AS n FROM ${tables} WHERE s.deleted = 'False'${and(where)}`;
   return row!.n;
 }
 
@@ -213,8 +231,63 @@ export async function insertShare(tx: Tx, share: NewShare): Promise<void> {
 }
 
 /** Adds metadata keys that the share doesn't have yet. */
-export async function insertShareMetadata(tx: Tx, shareId: string, entries: Record<string, string>): Promise<void> {
-  const rows = Object.entries(entries).map(([key, value]) => sql`(UTC_TIMESTAMP(6), 0, ${shareId}, ${key}, ${value})`);
+export async function insertShareMetadata(
+  tx: Tx,
+  shareId: string,
+  entries: Record<string, string>,
+): Promise<void> {
+  const rows = Object.entries(entries).map(
+    ([key, value]) => sql`(UTC_TIMESTAMP(6), 0, ${shareId}, ${key}, ${value})`,
+  );
   if (rows.length === 0) return;
   await tx.run`INSERT INTO share_metadata (created_at, deleted, share_id, \`key\`, value) VALUES ${rows.reduce((all, row) => sql`${all}, ${row}`)}`;
+}
+
+/** Changes what is given, leaves what is undefined. */
+export async function updateShare(
+  tx: Tx,
+  id: string,
+  set: { name?: string | null; description?: string | null; isPublic?: boolean },
+): Promise<void> {
+  const changes = [
+    ...(set.name === undefined ? [] : [sql`display_name = ${set.name}`]),
+    ...(set.description === undefined ? [] : [sql`display_description = ${set.description}`]),
+    ...(set.isPublic === undefined ? [] : [sql`is_public = ${set.isPublic}`]),
+    sql`updated_at = UTC_TIMESTAMP(6)`,
+  ];
+  await tx.run`UPDATE shares SET ${changes.reduce((all, one) => sql`${all}, ${one}`)} WHERE id = ${id} AND deleted = 'False'`;
+}
+
+/** The phase of something long, or null for none. */
+export async function setTaskState(tx: Tx, id: string, state: string | null): Promise<void> {
+  await tx.run`UPDATE shares SET task_state = ${state}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${id} AND deleted = 'False'`;
+}
+
+/**
+ * Puts a share into the recycle bin for `seconds`, if it isn't there and `condition` holds, or (null) takes it out.
+ * Answers whether anything changed.
+ */
+export async function setSoftDeleted(
+  tx: Tx,
+  id: string,
+  seconds: number | null,
+  condition: Sql = sql`TRUE`,
+): Promise<boolean> {
+  const { affected } =
+    seconds === null
+      ? await tx.run`UPDATE shares SET is_soft_deleted = 0, scheduled_to_be_deleted_at = NULL WHERE id = ${id} AND is_soft_deleted = 1`
+      : await tx.run`
+          UPDATE shares SET is_soft_deleted = 1, scheduled_to_be_deleted_at = UTC_TIMESTAMP() + INTERVAL ${int(seconds)} SECOND
+          WHERE id = ${id} AND is_soft_deleted = 0 AND deleted = 'False' AND ${condition}`;
+  return affected > 0;
+}
+
+/** Shares whose time in the recycle bin is over. */
+export function expiredSoftDeleted(db: Queries): Promise<{ id: string }[]> {
+  return db.rows`SELECT id FROM shares WHERE deleted = 'False' AND is_soft_deleted = 1 AND scheduled_to_be_deleted_at < UTC_TIMESTAMP() LIMIT 100`;
+}
+
+/** The size the share has now, GiB. */
+export async function setShareSize(tx: Tx, id: string, size: number): Promise<void> {
+  await tx.run`UPDATE shares SET size = ${size}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${id} AND deleted = 'False'`;
 }

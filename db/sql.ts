@@ -40,7 +40,10 @@ export function list(values: readonly SqlValue[]): Sql {
 
 /** Fragments one after another. */
 export function join(parts: readonly Sql[], separator = ' '): Sql {
-  return new Sql(parts.map((part) => part.text).join(separator), parts.flatMap((part) => part.values));
+  return new Sql(
+    parts.map((part) => part.text).join(separator),
+    parts.flatMap((part) => part.values),
+  );
 }
 
 /** ` AND a AND b …`, to follow a WHERE that has its first condition. */
@@ -56,6 +59,13 @@ export function int(value: number): Sql {
 
 /** A column or table name that the code, never a client, chose. */
 export function name(identifier: string): Sql {
-  if (!/^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?$/.test(identifier)) throw new Error(`not a name: ${identifier}`);
-  return new Sql(identifier.split('.').map((part) => `\`${part}\``).join('.'), []);
+  if (!/^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?$/.test(identifier))
+    throw new Error(`not a name: ${identifier}`);
+  return new Sql(
+    identifier
+      .split('.')
+      .map((part) => `\`${part}\``)
+      .join('.'),
+    [],
+  );
 }

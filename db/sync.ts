@@ -35,19 +35,26 @@ export interface SchemaState {
 export async function schemaState(address: DatabaseAddress): Promise<SchemaState> {
   return withKnex(address, async (books) => ({
     revision: await revision(books),
-    migrations: (await books.schema.hasTable(BOOKS)) ? ((await books(BOOKS).orderBy('id').pluck('name')) as string[]) : [],
+    migrations: (await books.schema.hasTable(BOOKS))
+      ? ((await books(BOOKS).orderBy('id').pluck('name')) as string[])
+      : [],
   }));
 }
 
 /** Throws SchemaError unless the database is at exactly this release's schema. */
 export async function requireCurrentSchema(address: DatabaseAddress): Promise<void> {
   const state = await schemaState(address);
-  if (state.revision === null) throw new SchemaError('The database has no schema yet. Run: shoal-manage db sync');
+  if (state.revision === null)
+    throw new SchemaError('The database has no schema yet. Run: shoal-manage db sync');
   if (state.revision !== BASELINE_REVISION) throw otherRevision(state.revision);
   const missing = migrations.map(({ name }) => name).filter((name) => !state.migrations.includes(name));
-  if (missing.length > 0) throw new SchemaError(`The database lacks ${missing.join(', ')}. Run: shoal-manage db sync`);
+  if (missing.length > 0)
+    throw new SchemaError(`The database lacks ${missing.join(', ')}. Run: shoal-manage db sync`);
   const unknown = state.migrations.filter((name) => !migrations.some((migration) => migration.name === name));
-  if (unknown.length > 0) throw new SchemaError(`The database was migrated by a newer release (${unknown.join(', ')}). Install that release, or restore the database from before.`);
+  if (unknown.length > 0)
+    throw new SchemaError(
+      `The database was migrated by a newer release (${unknown.join(', ')}). Install that release, or restore the database from before.`,
+    );
 }
 
 function otherRevision(found: string): SchemaError {
@@ -66,7 +73,13 @@ async function withKnex<T>(address: DatabaseAddress, work: (books: Knex) => Prom
   const { host, port, user, password, database, socketPath } = address;
   const books = knex({
     client: 'mysql2',
-    connection: { ...(socketPath ? { socketPath } : { host, port }), user, password, database, connectTimeout: 5_000 },
+    connection: {
+      ...(socketPath ? { socketPath } : { host, port }),
+      user,
+      password,
+      database,
+      connectTimeout: 5_000,
+    },
     pool: { min: 0, max: 1 },
   });
   try {

@@ -4,8 +4,8 @@
  */
 import { fault } from '#domain/faults.ts';
 import type { NamedStep } from '#domain/lifecycle.ts';
-import { enqueue, type OutboxJob } from './outbox.ts';
 import type { Tx } from './connection.ts';
+import { enqueue, type OutboxJob } from './outbox.ts';
 import { list, name, nothing, type Sql, sql } from './sql.ts';
 
 /** Tables that keep a status. */
@@ -25,7 +25,13 @@ export interface Subject {
  * Begins a step: rows in one of its `from` states go to `via`, and the job is queued. `force` takes any state.
  * Throws the step's refusal when no row was in such a state, notFound when there is no row.
  */
-export async function transition(tx: Tx, step: NamedStep, subject: Subject, job: Omit<OutboxJob, 'kind'>, force = false): Promise<void> {
+export async function transition(
+  tx: Tx,
+  step: NamedStep,
+  subject: Subject,
+  job: Omit<OutboxJob, 'kind'>,
+  force = false,
+): Promise<void> {
   await change(tx, step, subject, force);
   await enqueue(tx, { ...job, kind: step.kind });
 }
@@ -38,7 +44,9 @@ export async function change(tx: Tx, step: NamedStep, subject: Subject, force = 
     UPDATE ${table} SET status = ${step.via}, updated_at = UTC_TIMESTAMP(6)
     WHERE ${subject.where} AND deleted = 'False'${allowed}`;
   if (affected > 0) return;
-  const current = await tx.row<{ status: string }>`SELECT status FROM ${table} WHERE ${subject.where} AND deleted = 'False' LIMIT 1`;
+  const current = await tx.row<{
+    status: string;
+  }>`SELECT status FROM ${table} WHERE ${subject.where} AND deleted = 'False' LIMIT 1`;
   if (!current) throw fault('notFound');
   const allowedText = (step.from ?? []).join(' or ');
   throw fault(step.refused ?? 'invalidState', {
@@ -51,7 +59,13 @@ export async function change(tx: Tx, step: NamedStep, subject: Subject, force = 
 }
 
 /** Ends a step: rows still in `via` go to `status`. A row that was moved meanwhile (an admin's reset) stays. */
-export async function settle(tx: Tx, step: NamedStep, table: StatusTable, id: string, status: string): Promise<void> {
+export async function settle(
+  tx: Tx,
+  step: NamedStep,
+  table: StatusTable,
+  id: string,
+  status: string,
+): Promise<void> {
   await tx.run`
     UPDATE ${name(table)} SET status = ${status}, updated_at = UTC_TIMESTAMP(6)
     WHERE id = ${id} AND status = ${step.via} AND deleted = 'False'`;

@@ -8,7 +8,9 @@ const FALSE = ['0', 'f', 'false', 'off', 'n', 'no'];
 export function readBoolean(value: unknown, where: string): boolean {
   const read = asBoolean(value);
   if (read === undefined) {
-    throw fault('invalidInput', { reason: `${where} must be a boolean, one of ${[...TRUE, ...FALSE].join(', ')}; not ${JSON.stringify(value)}` });
+    throw fault('invalidInput', {
+      reason: `${where} must be a boolean, one of ${[...TRUE, ...FALSE].join(', ')}; not ${JSON.stringify(value)}`,
+    });
   }
   return read;
 }

@@ -14,7 +14,10 @@ const table = {
   oneAction: [400, 'An action request has exactly one key, the name of the action; this one has {count}.'],
   unknownAction: [404, 'There is no action {action} here at version {version}.'],
   wrongProjectInUrl: [400, 'Malformed request url: the project in the path is not the one the token is for.'],
-  invalidVersionHeader: [400, 'API version {version} is of invalid format. It must be MAJOR.MINOR, as in 2.99.'],
+  invalidVersionHeader: [
+    400,
+    'API version {version} is of invalid format. It must be MAJOR.MINOR, as in 2.99.',
+  ],
   invalidShare: [400, 'Invalid share: {reason}'],
   invalidSnapshot: [400, 'Invalid snapshot: {reason}'],
   invalidMetadata: [400, 'Invalid metadata: {reason}'],
@@ -47,7 +50,10 @@ const table = {
   overQuota: [413, 'Quota exceeded for {resource}: {requested} requested, {used} of {limit} in use.'],
   bodyTooLarge: [413, 'The request body is larger than {limit} bytes.'],
   // others
-  unacceptableVersion: [406, 'Version {version} is not supported by the API. Minimum is 2.{min} and maximum is 2.{max}.'],
+  unacceptableVersion: [
+    406,
+    'Version {version} is not supported by the API. Minimum is 2.{min} and maximum is 2.{max}.',
+  ],
   unprocessable: [422, 'The request body has no {key} object.'],
   internal: [500, 'The service failed on this request. Its operators find the cause under the request id.'],
   notImplemented: [501, '{reason}'],

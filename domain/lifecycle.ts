@@ -25,7 +25,10 @@ export interface NamedStep extends Step {
 }
 
 /** Names the steps of a resource. Pure data: `lifecycle('share', { extend: {…} }).extend.kind` is `share.extend`. */
-export function lifecycle<const T extends Record<string, Step>>(resource: string, steps: T): { [K in keyof T]: NamedStep } {
+export function lifecycle<const T extends Record<string, Step>>(
+  resource: string,
+  steps: T,
+): { [K in keyof T]: NamedStep } {
   return Object.fromEntries(
     Object.entries(steps).map(([name, step]) => [name, { ...step, kind: `${resource}.${name}` }]),
   ) as { [K in keyof T]: NamedStep };

@@ -10,7 +10,10 @@ export interface Page {
 /** Reads `limit` and `offset`. Throws 400 for what is no count. The maximum caps without a word. */
 export function readPage(query: Readonly<Record<string, unknown>>, maxLimit: number): Page {
   const limit = count(query.limit, 'limit');
-  return { limit: limit === undefined ? null : Math.min(limit, maxLimit), offset: count(query.offset, 'offset') ?? 0 };
+  return {
+    limit: limit === undefined ? null : Math.min(limit, maxLimit),
+    offset: count(query.offset, 'offset') ?? 0,
+  };
 }
 
 function count(value: unknown, name: string): number | undefined {
@@ -29,28 +32,41 @@ export interface Order {
 }
 
 /** Reads `sort_key` and `sort_dir`; keys that the resource can't be sorted by are refused with the ones it can. */
-export function readOrder(query: Readonly<Record<string, unknown>>, keys: readonly string[], byDefault = 'created_at'): Order {
+export function readOrder(
+  query: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+  byDefault = 'created_at',
+): Order {
   const key = typeof query.sort_key === 'string' ? query.sort_key : byDefault;
-  if (!keys.includes(key)) throw fault('invalidQuery', { where: 'sort_key', reason: `can't sort by ${JSON.stringify(key)}; known are ${keys.join(', ')}` });
+  if (!keys.includes(key))
+    throw fault('invalidQuery', {
+      where: 'sort_key',
+      reason: `can't sort by ${JSON.stringify(key)}; known are ${keys.join(', ')}`,
+    });
   const direction = query.sort_dir ?? 'desc';
   if (direction !== 'asc' && direction !== 'desc') {
-    throw fault('invalidQuery', { where: 'sort_dir', reason: `must be asc or desc, not ${JSON.stringify(direction)}` });
+    throw fault('invalidQuery', {
+      where: 'sort_dir',
+      reason: `must be asc or desc, not ${JSON.stringify(direction)}`,
+    });
   }
   return { key, direction };
 }
 
-/** `<resource>_links`: where the next page is, when this one is full; undefined otherwise. */
+/**
+ * `<resource>_links`: where the next page is, when this one is full; undefined otherwise.
+ * @param request what links begin with, and the path and query as sent
+ */
 export function nextLinks(
-  request: { endpoint: string; projectInPath?: string; query: Readonly<Record<string, unknown>> },
+  request: { links: { self: string }; url: string },
   collection: string,
   items: readonly { id?: unknown }[],
   maxLimit: number,
 ): { rel: 'next'; href: string }[] | undefined {
-  const asked = typeof request.query.limit === 'string' ? Number(request.query.limit) : maxLimit;
-  const limit = Math.min(asked, maxLimit);
+  const search = new URLSearchParams(request.url.split('?')[1] ?? '');
+  const limit = Math.min(Number(search.get('limit') ?? maxLimit), maxLimit);
   if (items.length === 0 || items.length < limit) return undefined;
-  const search = new URLSearchParams(Object.entries(request.query).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
   search.delete('marker');
   search.append('marker', String(items.at(-1)!.id));
-  return [{ rel: 'next', href: `${request.endpoint}/v2/${collection}?${search}` }];
+  return [{ rel: 'next', href: `${request.links.self}/${collection}?${search}` }];
 }

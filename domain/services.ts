@@ -11,7 +11,11 @@ export interface BackendReport {
 }
 
 /** A service is up when it was heard of within `service_down_time` seconds. */
-export function isUp(service: { updated_at: string | null; created_at: string | null }, downTime: number, at = Date.now()): boolean {
+export function isUp(
+  service: { updated_at: string | null; created_at: string | null },
+  downTime: number,
+  at = Date.now(),
+): boolean {
   const heard = service.updated_at ?? service.created_at;
   return heard !== null && (at - Date.parse(`${heard}Z`)) / 1000 <= downTime;
 }

@@ -2,16 +2,57 @@
 import { gone, lifecycle } from './lifecycle.ts';
 
 /** States that nothing runs in: the ones a share can be deleted in. */
-const settled = ['available', 'error', 'inactive', 'error_deleting', 'manage_error', 'extending_error', 'shrinking_error', 'reverting_error', 'shrinking_possible_data_loss_error'] as const;
+const settled = [
+  'available',
+  'error',
+  'inactive',
+  'error_deleting',
+  'manage_error',
+  'extending_error',
+  'shrinking_error',
+  'reverting_error',
+  'shrinking_possible_data_loss_error',
+] as const;
 
 /** Status lives on share instances; the share's is that of the instance that stands for it. */
 export const shareLife = lifecycle('share', {
   create: { from: null, via: 'creating', to: 'available', onError: 'error', queue: 'scheduler' },
-  delete: { from: settled, via: 'deleting', to: gone, onError: 'error_deleting', queue: 'share', refused: 'notAllowed' },
-  extend: { from: ['available'], via: 'extending', to: 'available', onError: 'extending_error', queue: 'scheduler', refused: 'invalidShare' },
-  shrink: { from: ['available'], via: 'shrinking', to: 'available', onError: 'shrinking_error', queue: 'share', refused: 'invalidShare' },
-  revert: { from: ['available'], via: 'reverting', to: 'available', onError: 'reverting_error', queue: 'share', refused: 'conflict' },
+  delete: {
+    from: settled,
+    via: 'deleting',
+    to: gone,
+    onError: 'error_deleting',
+    queue: 'share',
+    refused: 'notAllowed',
+  },
+  extend: {
+    from: ['available'],
+    via: 'extending',
+    to: 'available',
+    onError: 'extending_error',
+    queue: 'scheduler',
+    refused: 'invalidShare',
+  },
+  shrink: {
+    from: ['available'],
+    via: 'shrinking',
+    to: 'available',
+    onError: 'shrinking_error',
+    queue: 'share',
+    refused: 'invalidShare',
+  },
+  revert: {
+    from: ['available'],
+    via: 'reverting',
+    to: 'available',
+    onError: 'reverting_error',
+    queue: 'share',
+    refused: 'conflict',
+  },
 });
+
+/** States from which a share goes into the recycle bin. */
+export const softDeletable = ['available', 'error', 'inactive'] as const;
 
 /** Kinds of jobs that steps go on in, on the back end's own queue. */
 export const shareJobs = {
@@ -22,3 +63,8 @@ export const shareJobs = {
   /** the rules of all instances are synchronised */
   access: 'share.access',
 } as const;
+
+/** What a share of this size counts against its project, user and type. */
+export function sharesQuota(size: number): { shares: number; gigabytes: number } {
+  return { shares: 1, gigabytes: size };
+}

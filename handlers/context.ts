@@ -16,8 +16,8 @@ export interface Ctx {
   readonly credentials: Credentials;
   /** minor version asked for; handlers ask `allows`, they don't compare it */
   readonly version: number;
-  /** where the API is reached, without /v2: for links that handlers make themselves (`<resource>_links`) */
-  readonly endpoint: string;
+  /** what links begin with; `self` is for those that handlers make themselves (`<resource>_links`) */
+  readonly links: { readonly self: string; readonly bookmark: string };
   /** the request's path and query as sent, for the same */
   readonly url: string;
   readonly db: Db;

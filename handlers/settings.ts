@@ -14,5 +14,5 @@ export interface Settings {
   soft_deleted_share_retention_time: number;
   service_down_time: number;
   message_ttl: number;
-  quota: QuotaDefaults;
+  quota: QuotaDefaults & { reservation_expire: number };
 }

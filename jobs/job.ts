@@ -6,9 +6,15 @@ import type { Db, Tx } from '#db/connection.ts';
 import type { OutboxRow } from '#db/outbox.ts';
 import type { BackendReport } from '#domain/services.ts';
 import type { Driver } from '#drivers/driver.ts';
+import type { Placer } from './placement.ts';
+import type { Outcome } from './scheduler/schedule.ts';
 import type { JobSettings } from './settings.ts';
 
-export type Log = (level: 'debug' | 'info' | 'warn' | 'error', message: string, detail?: Record<string, unknown>) => void;
+export type Log = (
+  level: 'debug' | 'info' | 'warn' | 'error',
+  message: string,
+  detail?: Record<string, unknown>,
+) => void;
 
 /** What all jobs of a process share. */
 export interface Tools {
@@ -19,6 +25,10 @@ export interface Tools {
   driver(backend: string): Driver | undefined;
   /** Last capability reports of all back ends. */
   reports(): Promise<BackendReport[]>;
+  /** Chooses pools; only in a process with the scheduler's role. */
+  placer?: Placer;
+  /** Keeps why a share was placed or not, for the admins who ask. */
+  explain?(shareId: string, outcome: Outcome): Promise<void>;
 }
 
 /** Who asked, as handlers put it into the payload: for user messages and for what is done in their name. */

@@ -13,7 +13,9 @@ export function runPeriodically(tasks: readonly PeriodicTask[], log: Log): { sto
     if (running.has(task.name)) return;
     const run = task
       .run()
-      .catch((error: Error) => log('warn', 'a periodic task failed', { task: task.name, error: error.message }))
+      .catch((error: Error) =>
+        log('warn', 'a periodic task failed', { task: task.name, error: error.message }),
+      )
       .finally(() => running.delete(task.name));
     running.set(task.name, run);
   };

@@ -38,7 +38,8 @@ export async function startRelay({ db, redis, subscriber, log }: Options): Promi
     }
     return found;
   };
-  const add = (row: { id: number; queue: string }) => queue(row.queue).add('run', {}, { ...jobOptions, jobId: jobId(row.id) });
+  const add = (row: { id: number; queue: string }) =>
+    queue(row.queue).add('run', {}, { ...jobOptions, jobId: jobId(row.id) });
 
   let again = false;
   let working: Promise<void> | null = null;
@@ -59,7 +60,9 @@ export async function startRelay({ db, redis, subscriber, log }: Options): Promi
     again = true;
     if (working || stopped) return;
     working = carry()
-      .catch((error: Error) => log('warn', 'the outbox could not be relayed, it will be tried again', { error: error.message }))
+      .catch((error: Error) =>
+        log('warn', 'the outbox could not be relayed, it will be tried again', { error: error.message }),
+      )
       .finally(() => {
         working = null;
         if (again && !stopped) setTimeout(poke, 100).unref();

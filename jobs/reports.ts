@@ -10,8 +10,10 @@ const STATS_DEADLINE_MS = 30_000;
 
 /** Asks the back end and puts its report where all can see it. */
 export async function publishReport(redis: Redis, host: string, driver: Driver): Promise<void> {
+  // Stamped before it is asked: what is placed meanwhile may be missing from the answer.
+  const at = now();
   const stats = await driver.stats(AbortSignal.timeout(STATS_DEADLINE_MS));
-  const report: BackendReport = { host, at: now(), stats };
+  const report: BackendReport = { host, at, stats };
   await redis.hset(REPORTS_KEY, host, JSON.stringify(report));
 }
 
@@ -28,11 +30,18 @@ export function reportReader(redis: Redis): () => Promise<BackendReport[]> {
 }
 
 /** Reports every `intervalMs` until stopped; a report that fails is logged, the last one stays. */
-export function reportRegularly(redis: Redis, backends: ReadonlyMap<string, Driver>, intervalMs: number, log: Log): { stop(): void; now(): Promise<void> } {
+export function reportRegularly(
+  redis: Redis,
+  backends: ReadonlyMap<string, Driver>,
+  intervalMs: number,
+  log: Log,
+): { stop(): void; now(): Promise<void> } {
   const all = async () => {
     await Promise.all(
       [...backends].map(([host, driver]) =>
-        publishReport(redis, host, driver).catch((error: Error) => log('warn', 'a back end could not be reported', { host, error: error.message })),
+        publishReport(redis, host, driver).catch((error: Error) =>
+          log('warn', 'a back end could not be reported', { host, error: error.message }),
+        ),
       ),
     );
   };

@@ -57,7 +57,12 @@ export function startRunner({ queues, jobs, tools, redis, concurrency }: Options
 }
 
 /** One run of one row's job. Throws only when it should be tried again as it is. */
-export async function runJob(rowId: number, jobs: ReadonlyMap<string, AnyJob>, tools: Tools, stopping: AbortSignal): Promise<void> {
+export async function runJob(
+  rowId: number,
+  jobs: ReadonlyMap<string, AnyJob>,
+  tools: Tools,
+  stopping: AbortSignal,
+): Promise<void> {
   const row = await loadJob(tools.db, rowId);
   if (!row) return;
   const job = jobs.get(row.kind);
@@ -81,14 +86,26 @@ export async function runJob(rowId: number, jobs: ReadonlyMap<string, AnyJob>, t
   });
 }
 
-async function attempt(job: AnyJob, subject: unknown, run: Run, deadline: AbortSignal, stopping: AbortSignal): Promise<'done' | 'failed'> {
+async function attempt(
+  job: AnyJob,
+  subject: unknown,
+  run: Run,
+  deadline: AbortSignal,
+  stopping: AbortSignal,
+): Promise<'done' | 'failed'> {
   let result: unknown;
   try {
-    if (run.row.attempts >= MOST_ATTEMPTS) throw new DriverError('failed', `given up after ${run.row.attempts} attempts`);
+    if (run.row.attempts >= MOST_ATTEMPTS)
+      throw new DriverError('failed', `given up after ${run.row.attempts} attempts`);
     result = await job.perform(subject, run);
   } catch (error) {
     if (stopping.aborted || isPassing(error)) throw error;
-    await fail(job, subject, deadline.aborted ? new DriverError('timeout', 'the deadline passed', { cause: error }) : error, run);
+    await fail(
+      job,
+      subject,
+      deadline.aborted ? new DriverError('timeout', 'the deadline passed', { cause: error }) : error,
+      run,
+    );
     return 'failed';
   }
   await end(run, async (tx) => {
@@ -101,11 +118,20 @@ async function attempt(job: AnyJob, subject: unknown, run: Run, deadline: AbortS
 
 async function fail(job: AnyJob, subject: unknown, error: unknown, run: Run): Promise<void> {
   const { log } = run.tools;
-  log('warn', 'a job failed', { kind: run.row.kind, row: run.row.id, resource: run.row.resource, error: describe(error) });
+  log('warn', 'a job failed', {
+    kind: run.row.kind,
+    row: run.row.id,
+    resource: run.row.resource,
+    error: describe(error),
+  });
   try {
     await job.undo?.(subject, { ...run, signal: AbortSignal.timeout(60_000) });
   } catch (undoError) {
-    log('error', 'what a failed job left could not be undone', { kind: run.row.kind, row: run.row.id, error: describe(undoError) });
+    log('error', 'what a failed job left could not be undone', {
+      kind: run.row.kind,
+      row: run.row.id,
+      error: describe(undoError),
+    });
   }
   await end(run, async (tx) => {
     await job.fail(tx, subject, error, run);
@@ -123,7 +149,10 @@ async function end(run: Run, write: (tx: Tx) => Promise<boolean>): Promise<void>
 
 /** The row, locked, if it is still where this run found it. */
 async function lockJob(tx: Tx, row: OutboxRow): Promise<boolean> {
-  const found = await tx.row<{ kind: string; queue: string }>`SELECT kind, queue FROM shoal_outbox WHERE id = ${row.id} FOR UPDATE`;
+  const found = await tx.row<{
+    kind: string;
+    queue: string;
+  }>`SELECT kind, queue FROM shoal_outbox WHERE id = ${row.id} FOR UPDATE`;
   return found?.kind === row.kind && found.queue === row.queue;
 }
 
@@ -132,8 +161,19 @@ function isPassing(error: unknown): boolean {
   if (error instanceof Fault || error instanceof DriverError) return false;
   const { code, errno } = error as { code?: string; errno?: number };
   return (
-    errno === 1213 || errno === 1205 || errno === 1053 || errno === 1927 ||
-    ['ECONNREFUSED', 'ECONNRESET', 'PROTOCOL_CONNECTION_LOST', 'ETIMEDOUT', 'EPIPE', 'ENOENT', 'POOL_CLOSED'].includes(code ?? '')
+    errno === 1213 ||
+    errno === 1205 ||
+    errno === 1053 ||
+    errno === 1927 ||
+    [
+      'ECONNREFUSED',
+      'ECONNRESET',
+      'PROTOCOL_CONNECTION_LOST',
+      'ETIMEDOUT',
+      'EPIPE',
+      'ENOENT',
+      'POOL_CLOSED',
+    ].includes(code ?? '')
   );
 }
 
@@ -143,5 +183,9 @@ function requesterOf(row: OutboxRow): Requester {
 }
 
 function describe(error: unknown): string {
-  return error instanceof DriverError ? `${error.code}: ${error.message}` : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return error instanceof DriverError
+    ? `${error.code}: ${error.message}`
+    : error instanceof Error
+      ? (error.stack ?? error.message)
+      : String(error);
 }

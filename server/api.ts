@@ -24,14 +24,23 @@ run(async () => {
   announceThrough(() => void redis.publish(OUTBOX_CHANNEL, '1').catch(() => {}));
 
   const app = await createApp({
-    shared: { db, settings: settingsOf(config), enforcer: loadEnforcer(config.oslo_policy.policy_file), reports: reportReader(redis) },
+    shared: {
+      db,
+      settings: settingsOf(config),
+      enforcer: loadEnforcer(config.oslo_policy.policy_file),
+      reports: reportReader(redis),
+    },
     engine: await createEngine(handlers),
     identity: identityOf(config),
     projectIdRegex: config.DEFAULT.project_id_regex,
     endpoint: config.DEFAULT.osapi_share_base_URL?.replace(/\/$/, '') ?? null,
     allowedOrigins: config.cors.allowed_origin,
     showStatements: config.DEFAULT.show_statements,
-    log: (entry) => log(entry.status >= 500 ? 'error' : 'info', 'request', { ...entry, error: entry.error && String((entry.error as Error).stack ?? entry.error) }),
+    log: (entry) =>
+      log(entry.status >= 500 ? 'error' : 'info', 'request', {
+        ...entry,
+        error: entry.error && String((entry.error as Error).stack ?? entry.error),
+      }),
   });
   await app.listen({ host: config.DEFAULT.osapi_share_listen, port: config.DEFAULT.osapi_share_listen_port });
   log('info', 'serving', { addresses: app.addresses() });
@@ -57,10 +66,16 @@ function announceThrough(tell: () => void): void {
 
 function identityOf(config: Config): Identity {
   const { auth_strategy, osapi_share_listen, noauth_allow_remote } = config.DEFAULT;
-  if (auth_strategy === 'keystone') throw new Error('auth_strategy = keystone is not served yet; set auth_strategy = noauth');
-  const loopback = osapi_share_listen === '::1' || osapi_share_listen === 'localhost' || osapi_share_listen.startsWith('127.');
+  if (auth_strategy === 'keystone')
+    throw new Error('auth_strategy = keystone is not served yet; set auth_strategy = noauth');
+  const loopback =
+    osapi_share_listen === '::1' ||
+    osapi_share_listen === 'localhost' ||
+    osapi_share_listen.startsWith('127.');
   if (!loopback && !noauth_allow_remote) {
-    throw new Error(`auth_strategy = noauth trusts every caller and so serves loopback only, not ${osapi_share_listen}; noauth_allow_remote = true overrides`);
+    throw new Error(
+      `auth_strategy = noauth trusts every caller and so serves loopback only, not ${osapi_share_listen}; noauth_allow_remote = true overrides`,
+    );
   }
   return noauth;
 }

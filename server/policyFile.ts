@@ -33,9 +33,10 @@ export function readOverrides(file: string): Record<string, string> {
   const where: Record<string, string> = {};
   for (const { key, value } of document.contents.items) {
     if (!isScalar(key)) throw new PolicyFileError(`${at(0)}: a rule's name must be a text`);
-    const place = at((key as { range?: [number] }).range?.[0]);
+    const place = at(key.range?.[0]);
     const name = String(key.value);
-    if (!isScalar(value) || typeof value.value !== 'string') throw new PolicyFileError(`${place}: the rule ${name} must be a text`);
+    if (!isScalar(value) || typeof value.value !== 'string')
+      throw new PolicyFileError(`${place}: the rule ${name} must be a text`);
     overrides[name] = value.value;
     where[name] = place;
   }

@@ -3,14 +3,15 @@ import { onOutboxWrite } from '#db/outbox.ts';
 import { heartbeat, registerService } from '#db/services.ts';
 import type { Driver } from '#drivers/driver.ts';
 import { createDriver } from '#drivers/index.ts';
+import { ensureBackend } from '#jobs/ensure.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Log, Tools } from '#jobs/job.ts';
 import { runPeriodically } from '#jobs/periodic.ts';
+import { Placer } from '#jobs/placement.ts';
 import { DATA_QUEUE, OUTBOX_CHANNEL, SCHEDULER_QUEUE, shareQueue } from '#jobs/queues.ts';
 import { startRelay } from '#jobs/relay.ts';
 import { reportReader, reportRegularly } from '#jobs/reports.ts';
 import { startRunner } from '#jobs/runner.ts';
-import { ensureBackend } from '#jobs/ensure.ts';
 import { periodicTasks } from '#jobs/tasks.ts';
 import type { Config } from './config/config.ts';
 import { readArguments } from './process/arguments.ts';
@@ -28,7 +29,8 @@ const START_DEADLINE_MS = 120_000;
 run(async () => {
   const args = readArguments(usage);
   const roles = new Set(args.roles);
-  for (const role of roles) if (!['scheduler', 'share', 'data'].includes(role)) throw new Error(`unknown role ${role}`);
+  for (const role of roles)
+    if (!['scheduler', 'share', 'data'].includes(role)) throw new Error(`unknown role ${role}`);
   const { config, log, db } = await startFoundation(`worker:${args.roles.join(',')}`, args, 12);
   const redis = redisClient(config.redis.url, log);
   const subscriber = redisClient(config.redis.url, log);
@@ -41,8 +43,11 @@ run(async () => {
     driver: (backend) => backends.get(backend),
     reports: reportReader(redis),
   };
+  if (roles.has('scheduler')) tools.placer = new Placer(tools);
   const relay = await startRelay({ db, redis, subscriber: roles.has('scheduler') ? subscriber : null, log });
-  onOutboxWrite(() => (roles.has('scheduler') ? relay.poke() : void redis.publish(OUTBOX_CHANNEL, '1').catch(() => {})));
+  onOutboxWrite(() =>
+    roles.has('scheduler') ? relay.poke() : void redis.publish(OUTBOX_CHANNEL, '1').catch(() => {}),
+  );
 
   const services = await registerServices(roles, [...backends.keys()], config, db);
   const reports = reportRegularly(redis, backends, config.DEFAULT.report_interval * 1000, log);
@@ -56,7 +61,11 @@ run(async () => {
   const runner = startRunner({ queues, jobs, tools, redis, concurrency: CONCURRENCY });
   const periodic = runPeriodically(
     [
-      { name: 'heartbeat', intervalMs: config.DEFAULT.report_interval * 1000, run: () => heartbeat(db, services) },
+      {
+        name: 'heartbeat',
+        intervalMs: config.DEFAULT.report_interval * 1000,
+        run: () => heartbeat(db, services),
+      },
       ...(roles.has('scheduler') ? periodicTasks(tools) : []),
     ],
     log,
@@ -99,10 +108,17 @@ async function startBackends(config: Config, log: Log): Promise<Map<string, Driv
   return started;
 }
 
-async function registerServices(roles: Set<string>, backends: string[], config: Config, db: Tools['db']): Promise<number[]> {
+async function registerServices(
+  roles: Set<string>,
+  backends: string[],
+  config: Config,
+  db: Tools['db'],
+): Promise<number[]> {
   const { host, storage_availability_zone: zone } = config.DEFAULT;
   const services = [
-    ...(roles.has('scheduler') ? [{ host, binary: 'manila-scheduler', topic: 'manila-scheduler', zone }] : []),
+    ...(roles.has('scheduler')
+      ? [{ host, binary: 'manila-scheduler', topic: 'manila-scheduler', zone }]
+      : []),
     ...backends.map((backend) => ({ host: backend, binary: 'manila-share', topic: 'manila-share', zone })),
     ...(roles.has('data') ? [{ host, binary: 'manila-data', topic: 'manila-data', zone }] : []),
   ];

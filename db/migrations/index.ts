@@ -19,7 +19,8 @@ const baseline: Migration = {
     if (await knex.schema.hasTable('alembic_version')) return;
     const text = readFileSync(new URL('baseline.sql', import.meta.url), 'utf8');
     await knex.raw('SET foreign_key_checks = 0');
-    for (const statement of text.split(/;\s*\n/)) if (statement.trim()) await knex.raw(statement.replaceAll('?', '\\?'));
+    for (const statement of text.split(/;\s*\n/))
+      if (statement.trim()) await knex.raw(statement.replaceAll('?', '\\?'));
     await knex.raw('SET foreign_key_checks = 1');
     await knex.raw('INSERT INTO alembic_version (version_num) VALUES (?)', [BASELINE_REVISION]);
   },
@@ -49,12 +50,20 @@ const outbox: Migration = {
 const indexes: Migration = {
   name: '0003-project-indexes',
   async up(knex) {
-    await knex.raw('CREATE INDEX IF NOT EXISTS shoal_shares_project ON shares (project_id, deleted, created_at)');
-    await knex.raw('CREATE INDEX IF NOT EXISTS shoal_snapshots_project ON share_snapshots (project_id, deleted, created_at)');
-    await knex.raw('CREATE INDEX IF NOT EXISTS shoal_messages_project ON messages (project_id, deleted, created_at)');
+    await knex.raw(
+      'CREATE INDEX IF NOT EXISTS shoal_shares_project ON shares (project_id, deleted, created_at)',
+    );
+    await knex.raw(
+      'CREATE INDEX IF NOT EXISTS shoal_snapshots_project ON share_snapshots (project_id, deleted, created_at)',
+    );
+    await knex.raw(
+      'CREATE INDEX IF NOT EXISTS shoal_messages_project ON messages (project_id, deleted, created_at)',
+    );
     await knex.raw('CREATE INDEX IF NOT EXISTS shoal_messages_resource ON messages (resource_id)');
     await knex.raw('CREATE INDEX IF NOT EXISTS shoal_reservations_uuid ON reservations (uuid)');
-    await knex.raw('CREATE INDEX IF NOT EXISTS shoal_locks_resource ON resource_locks (resource_id, deleted)');
+    await knex.raw(
+      'CREATE INDEX IF NOT EXISTS shoal_locks_resource ON resource_locks (resource_id, deleted)',
+    );
   },
 };
 

@@ -1,6 +1,6 @@
 /** The rules in force: the contract's defaults with an operator's overrides on top, each compiled once. */
 import { type PolicyName, policies } from '#generated/policies.ts';
-import { type Check, compileRule, type Credentials, type Target } from './parse.ts';
+import { type Check, type Credentials, compileRule, type Target } from './parse.ts';
 
 export interface Enforcer {
   /** Does the rule admit this caller on this target? */

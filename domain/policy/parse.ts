@@ -58,7 +58,8 @@ export function compileRule(text: string, lookup: Lookup): Check {
     if (token === undefined) throw new PolicySyntaxError(`the rule ${JSON.stringify(text)} ends too early`);
     if (token !== '(') return leaf(token, lookup, text);
     const inner = either();
-    if (list[at++] !== ')') throw new PolicySyntaxError(`the rule ${JSON.stringify(text)} lacks a closing parenthesis`);
+    if (list[at++] !== ')')
+      throw new PolicySyntaxError(`the rule ${JSON.stringify(text)} lacks a closing parenthesis`);
     return inner;
   }
   function word(expected: string): boolean {
@@ -68,15 +69,24 @@ export function compileRule(text: string, lookup: Lookup): Check {
   }
 
   const check = either();
-  if (at < list.length) throw new PolicySyntaxError(`the rule ${JSON.stringify(text)} has ${JSON.stringify(list[at])} where none belongs`);
+  if (at < list.length)
+    throw new PolicySyntaxError(
+      `the rule ${JSON.stringify(text)} has ${JSON.stringify(list[at])} where none belongs`,
+    );
   return check;
 }
 
 function leaf(token: string, lookup: Lookup, text: string): Check {
   if (token === '@') return () => true;
   if (token === '!') return () => false;
-  const colon = token.startsWith("'") || token.startsWith('"') ? token.indexOf(':', token.indexOf(token[0]!, 1)) : token.indexOf(':');
-  if (colon <= 0) throw new PolicySyntaxError(`${JSON.stringify(token)} in the rule ${JSON.stringify(text)} is not kind:match`);
+  const colon =
+    token.startsWith("'") || token.startsWith('"')
+      ? token.indexOf(':', token.indexOf(token[0]!, 1))
+      : token.indexOf(':');
+  if (colon <= 0)
+    throw new PolicySyntaxError(
+      `${JSON.stringify(token)} in the rule ${JSON.stringify(text)} is not kind:match`,
+    );
   const kind = token.slice(0, colon);
   const match = token.slice(colon + 1);
   if (kind === 'rule') {
@@ -84,9 +94,12 @@ function leaf(token: string, lookup: Lookup, text: string): Check {
   }
   if (kind === 'role') {
     const role = match.toLowerCase();
-    return (c, t) => c.roles.includes(role) || (match.includes('%(') && c.roles.includes(fill(match, t)?.toLowerCase() ?? ''));
+    return (c, t) =>
+      c.roles.includes(role) ||
+      (match.includes('%(') && c.roles.includes(fill(match, t)?.toLowerCase() ?? ''));
   }
-  if (kind === 'http' || kind === 'https') throw new PolicySyntaxError(`remote checks (${JSON.stringify(token)}) are not supported`);
+  if (kind === 'http' || kind === 'https')
+    throw new PolicySyntaxError(`remote checks (${JSON.stringify(token)}) are not supported`);
   const literal = /^(['"])(.*)\1$/.exec(kind);
   if (literal) return (_, t) => fill(match, t) === literal[2];
   if (/^(None|True|False|\d+)$/.test(kind)) return (_, t) => fill(match, t) === kind;

@@ -9,7 +9,7 @@ import { type Behaviour, behaviours } from '#generated/versions.ts';
 import type { Ctx } from '#handlers/context.ts';
 import type { Settings } from '#handlers/settings.ts';
 import type { Caller } from '../identity/identity.ts';
-import type { Viewer } from './projection.ts';
+import type { LinkBases, Viewer } from './projection.ts';
 
 /** What all requests of a process share. */
 export interface Shared {
@@ -22,7 +22,7 @@ export interface Shared {
 export class RequestCtx implements Ctx, Viewer {
   readonly requestId: string;
   readonly version: number;
-  readonly endpoint: string;
+  readonly links: LinkBases;
   readonly url: string;
   readonly credentials: Credentials;
   readonly db: Db & { readonly statements: number };
@@ -30,12 +30,16 @@ export class RequestCtx implements Ctx, Viewer {
   readonly #shared: Shared;
   readonly #seen = new Map<string, boolean>();
 
-  constructor(shared: Shared, caller: Caller, request: { id: string; version: number; endpoint: string; url: string }) {
+  constructor(
+    shared: Shared,
+    caller: Caller,
+    request: { id: string; version: number; links: LinkBases; url: string },
+  ) {
     this.#shared = shared;
     this.settings = shared.settings;
     this.requestId = request.id;
     this.version = request.version;
-    this.endpoint = request.endpoint;
+    this.links = request.links;
     this.url = request.url;
     this.db = shared.db.counting();
     const credentials = { ...caller, isAdmin: false };

@@ -3,13 +3,18 @@
  * router and schema compiler cost milliseconds a request at this size, so both are given the generated tables
  * instead: the request comes matched, and validators are the generated standalone ones.
  */
-import { type Context as EngineContext, OpenAPIBackend, type Request as EngineRequest } from 'openapi-backend';
+import {
+  type Context as EngineContext,
+  type Request as EngineRequest,
+  OpenAPIBackend,
+} from 'openapi-backend';
 import { fault } from '#domain/faults.ts';
 import { type Operation, operations } from '#generated/operations.ts';
 import * as validators from '#generated/validators.js';
 import type { Ctx } from '#handlers/context.ts';
 import type { Handlers } from '#handlers/request.ts';
 import { isObject } from './body.ts';
+import { narrow } from './narrowing.ts';
 
 /** A request that has been matched to its operation and parsed. */
 export interface MatchedRequest {
@@ -55,7 +60,12 @@ export async function createEngine(handlers: Handlers): Promise<Engine> {
   const engineOperations = new Map(
     Object.values(operations).map((operation) => [
       operation.id as string,
-      { operationId: operation.id, path: operation.paths[0]!.path, method: operation.method.toLowerCase(), responses: {} },
+      {
+        operationId: operation.id,
+        path: operation.paths[0]!.path,
+        method: operation.method.toLowerCase(),
+        responses: {},
+      },
     ]),
   );
   const router = backend.router as unknown as Record<string, unknown>;
@@ -66,10 +76,16 @@ export async function createEngine(handlers: Handlers): Promise<Engine> {
   router.parseRequestQuery = (request: Prepared) => request.query;
   for (const operation of Object.values(operations)) {
     backend.validator.requestValidators[operation.id] = requestValidators(operation) as never;
-    const handler = handlers[operation.id] as (request: unknown) => Promise<unknown>;
+    const handler = handlers[operation.id] as ((request: unknown) => Promise<unknown>) | undefined;
+    if (!handler) continue;
     backend.register(operation.id, (context: EngineContext) => {
       const { ctx, params, query, body } = matched(context);
-      return handler({ ctx, path: params, query, body: content(operation, body) });
+      return handler({
+        ctx,
+        path: params,
+        query: operation.query?.schema ? narrow(operation.query.schema, query, ctx.version) : query,
+        body: content(operation, body, ctx.version),
+      });
     });
   }
 
@@ -98,11 +114,19 @@ function authorize({ operation, ctx }: MatchedRequest): void {
   if (operation.policy) ctx.authorize(operation.policy);
 }
 
-/** The entity or the action's value: what handlers take as the body. */
-function content(operation: Operation, body: unknown): unknown {
+/** The entity or the action's value, cut to the caller's version: what handlers take as the body. */
+function content(operation: Operation, body: unknown, version: number): unknown {
   if (!operation.body) return undefined;
-  if (operation.actions) return Object.values(body as object)[0];
-  return operation.body.key === null ? body : (body as Record<string, unknown>)[operation.body.key];
+  const entity = entityOf(operation, body);
+  const { schema } = operation.body;
+  return schema && isObject(entity) ? narrow(schema, entity, version) : entity;
+}
+
+function entityOf({ actions, body: declared }: Operation, body: unknown): unknown {
+  if (actions) return Object.values(body as object)[0];
+  if (!declared || declared.key === null) return body;
+  if (!isObject(body)) return undefined;
+  return body[declared.key] ?? (declared.also === undefined ? undefined : body[declared.also]);
 }
 
 /** Validators in openapi-backend's form: given the parsed parts, they leave their errors on themselves. */
@@ -113,11 +137,9 @@ function requestValidators(operation: Operation): Validator[] {
     const { key, missing } = operation.body;
     const schema = validatorOf(operation.body.windows, 'requestBody');
     const validate: Validator = (parts) => {
-      const { requestBody } = parts as { requestBody: unknown };
-      if (!operation.actions && key !== null && missing === 422 && !(isObject(requestBody) && isObject(requestBody[key]))) {
-        throw fault('unprocessable', { key });
-      }
-      const valid = schema(parts);
+      const entity = entityOf(operation, (parts as { requestBody: unknown }).requestBody);
+      if (key !== null && missing === 422 && !isObject(entity)) throw fault('unprocessable', { key });
+      const valid = schema({ ...(parts as object), requestBody: entity });
       validate.errors = schema.errors;
       return valid;
     };
@@ -126,7 +148,10 @@ function requestValidators(operation: Operation): Validator[] {
   return list;
 }
 
-function validatorOf(windows: readonly { since: number; until: number; validator: string }[], part: 'query' | 'requestBody'): Validator {
+function validatorOf(
+  windows: readonly { since: number; until: number; validator: string }[],
+  part: 'query' | 'requestBody',
+): Validator {
   const made = windows.map((window) => ({
     ...window,
     check: (validators as unknown as Record<string, Validator>)[window.validator]!,
@@ -136,7 +161,9 @@ function validatorOf(windows: readonly { since: number; until: number; validator
     const { version } = all.header;
     const check = made.find(({ since, until }) => version >= since && version <= until)?.check;
     const valid = check ? check(all[part]) : true;
-    validate.errors = valid ? null : (check!.errors ?? []).map((e) => ({ ...e, instancePath: `/${part}${e.instancePath}` }));
+    validate.errors = valid
+      ? null
+      : (check!.errors ?? []).map((e) => ({ ...e, instancePath: `/${part}${e.instancePath}` }));
     return valid;
   };
   return validate;
@@ -144,9 +171,16 @@ function validatorOf(windows: readonly { since: number; until: number; validator
 
 /** The first thing wrong with the request, in words: where it stands and what is expected there. */
 function refuse(context: EngineContext): never {
-  const [error] = (context.validation.errors ?? []) as { instancePath?: string; message?: string; params?: Record<string, unknown> }[];
+  const [error] = (context.validation.errors ?? []) as {
+    instancePath?: string;
+    message?: string;
+    params?: Record<string, unknown>;
+  }[];
   const [, part, ...where] = (error?.instancePath ?? '').split('/');
   const extra = error?.params?.additionalProperty ?? error?.params?.allowedValues;
   const reason = `${error?.message ?? 'not valid'}${extra === undefined ? '' : ` (${Array.isArray(extra) ? extra.join(', ') : String(extra)})`}`;
-  throw fault(part === 'query' ? 'invalidQuery' : 'invalidBody', { where: where.join('.') || 'the whole', reason });
+  throw fault(part === 'query' ? 'invalidQuery' : 'invalidBody', {
+    where: where.join('.') || 'the whole',
+    reason,
+  });
 }

@@ -17,7 +17,9 @@ const names: Readonly<Record<number, string>> = {
 /** The body of a refusal, as the API writes it; any status without a name of its own is a computeFault. */
 export function faultBody(fault: Fault): string {
   const retry = fault.retryAfter === undefined ? {} : { retryAfter: String(fault.retryAfter) };
-  return JSON.stringify({ [names[fault.status] ?? 'computeFault']: { code: fault.status, message: fault.message, ...retry } });
+  return JSON.stringify({
+    [names[fault.status] ?? 'computeFault']: { code: fault.status, message: fault.message, ...retry },
+  });
 }
 
 /** What no route matches: `{"message", "code", "title"}`, in the router's own form. */

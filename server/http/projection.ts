@@ -8,16 +8,26 @@ import type { PolicyName } from '#generated/policies.ts';
 
 export interface Viewer {
   version: number;
-  /** the service's own address, without a slash at the end */
-  endpoint: string;
+  /** what links begin with, no slash at the end */
+  links: LinkBases;
   sees(visibleTo: PolicyName | 'admin'): boolean;
 }
 
+/** `self` is under the version, `bookmark` is not; both carry the project where the request's path did. */
+export interface LinkBases {
+  self: string;
+  bookmark: string;
+}
+
 type Item = Record<string, unknown>;
-type Projector = (item: Item, endpoint: string) => Item;
+type Projector = (item: Item, links: LinkBases) => Item;
 
 /** The rules by which fields are hidden anywhere in the contract: their answers make up the cache key. */
-const rules = [...new Set(Object.values(fields).flatMap((list) => list.flatMap((f) => (f.visibleTo ? [f.visibleTo] : []))))];
+const rules = [
+  ...new Set(
+    Object.values(fields).flatMap((list) => list.flatMap((f) => (f.visibleTo ? [f.visibleTo] : []))),
+  ),
+];
 /** The rules that matter to a schema, itself and what it nests. */
 const rulesOf = new Map<SchemaName, readonly (PolicyName | 'admin')[]>();
 const projectors = new Map<string, Projector>();
@@ -28,16 +38,23 @@ export function project(operation: Operation, result: unknown, viewer: Viewer): 
   const envelope: Item = {};
   const source = result as Item;
   for (const [key, part] of Object.entries(operation.response.envelope)) {
-    const value = source[key];
+    const value = key === '.' ? source : source[part.from ?? key];
     if (value === undefined || viewer.version < part.since || viewer.version > part.until) continue;
-    if (!part.schema || value === null) {
-      envelope[key] = value;
-      continue;
-    }
-    const to = projectorFor(part.schema, viewer);
-    envelope[key] = part.list ? (value as Item[]).map((item) => to(item, viewer.endpoint)) : to(value as Item, viewer.endpoint);
+    const shown = projectValue(value, part, viewer);
+    if (key === '.') return shown;
+    envelope[key] = shown;
   }
   return envelope;
+}
+
+function projectValue(
+  value: unknown,
+  { schema, list }: { schema: SchemaName | null; list: boolean },
+  viewer: Viewer,
+): unknown {
+  if (!schema || value === null) return value;
+  const to = projectorFor(schema, viewer);
+  return list ? (value as Item[]).map((item) => to(item, viewer.links)) : to(value as Item, viewer.links);
 }
 
 function projectorFor(schema: SchemaName, viewer: Viewer): Projector {
@@ -57,7 +74,11 @@ function projectorFor(schema: SchemaName, viewer: Viewer): Projector {
   return projector;
 }
 
-function rulesUsed(schema: SchemaName, seen: Set<string>, found = new Set<PolicyName | 'admin'>()): Set<PolicyName | 'admin'> {
+function rulesUsed(
+  schema: SchemaName,
+  seen: Set<string>,
+  found = new Set<PolicyName | 'admin'>(),
+): Set<PolicyName | 'admin'> {
   if (seen.has(schema)) return found;
   seen.add(schema);
   for (const field of fields[schema]) {
@@ -70,44 +91,49 @@ function rulesUsed(schema: SchemaName, seen: Set<string>, found = new Set<Policy
 function makeProjector(schema: SchemaName, viewer: Viewer): Projector {
   const { version } = viewer;
   const shown = fields[schema].filter(
-    (field) => version >= field.since && version <= field.until && (!field.visibleTo || viewer.sees(field.visibleTo)),
+    (field) =>
+      version >= field.since && version <= field.until && (!field.visibleTo || viewer.sees(field.visibleTo)),
   );
   const writers = shown.map((field) => writer(field, viewer));
-  return (item, endpoint) => {
+  return (item, links) => {
     const out: Item = {};
-    for (const write of writers) write(item, out, endpoint);
+    for (const write of writers) write(item, out, links);
     return out;
   };
 }
 
-function writer(field: Field, viewer: Viewer): (item: Item, out: Item, endpoint: string) => void {
+function writer(field: Field, viewer: Viewer): (item: Item, out: Item, links: LinkBases) => void {
   const { name } = field;
   const from = field.from ?? name;
   if (field.links) {
     const collection = field.links;
-    return (item, out, endpoint) => {
+    return (item, out, links) => {
       out[name] = [
-        { rel: 'self', href: `${endpoint}/v2/${collection}/${item.id}` },
-        { rel: 'bookmark', href: `${endpoint}/${collection}/${item.id}` },
+        { rel: 'self', href: `${links.self}/${collection}/${item.id}` },
+        { rel: 'bookmark', href: `${links.bookmark}/${collection}/${item.id}` },
       ];
     };
   }
   if (field.schema) {
     const nested = projectorFor(field.schema, viewer);
-    return (item, out, endpoint) => {
+    return (item, out, links) => {
       const value = item[from];
       if (value === undefined && field.optional) return;
-      if (value === undefined || value === null) out[name] = field.default ?? null;
-      else out[name] = field.list ? (value as Item[]).map((one) => nested(one, endpoint)) : nested(value as Item, endpoint);
+      if (value === undefined || value === null) out[name] = null;
+      else
+        out[name] = field.list
+          ? (value as Item[]).map((one) => nested(one, links))
+          : nested(value as Item, links);
     };
   }
-  const map = field.values?.find(({ since, until }) => viewer.version >= since && viewer.version <= until)?.map;
-  const fallback = field.default ?? null;
+  const map = field.values?.find(
+    ({ since, until }) => viewer.version >= since && viewer.version <= until,
+  )?.map;
   if (map) {
     return (item, out) => {
       const value = item[from];
       if (value === undefined && field.optional) return;
-      out[name] = typeof value === 'string' && Object.hasOwn(map, value) ? map[value] : (value ?? fallback);
+      out[name] = typeof value === 'string' && Object.hasOwn(map, value) ? map[value] : (value ?? null);
     };
   }
   if (field.optional) {
@@ -116,6 +142,6 @@ function writer(field: Field, viewer: Viewer): (item: Item, out: Item, endpoint:
     };
   }
   return (item, out) => {
-    out[name] = item[from] ?? fallback;
+    out[name] = item[from] ?? null;
   };
 }

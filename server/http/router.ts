@@ -26,9 +26,11 @@ const node = (): Node => ({ literals: new Map(), parameter: null, methods: new M
 
 const root = node();
 for (const operation of Object.values(operations)) {
-  for (const { path, since, until } of operation.paths) add(operation.method, path, { operation, since, until });
+  for (const { path, since, until } of operation.paths)
+    add(operation.method, path, { operation, since, until });
 }
-for (const { method, path } of unimplemented) add(method, path, { operation: null, since: 0, until: Number.MAX_SAFE_INTEGER });
+for (const { method, path } of unimplemented)
+  add(method, path, { operation: null, since: 0, until: Number.MAX_SAFE_INTEGER });
 
 function add(method: string, path: string, candidate: Omit<Candidate, 'names'>): void {
   const names: string[] = [];
@@ -59,7 +61,13 @@ export function matchPath(method: string, segments: readonly string[]): Match | 
   return { candidates, params };
 }
 
-function walk(at: Node, method: string, segments: readonly string[], i: number, values: string[]): Candidate[] | undefined {
+function walk(
+  at: Node,
+  method: string,
+  segments: readonly string[],
+  i: number,
+  values: string[],
+): Candidate[] | undefined {
   if (i === segments.length) return at.methods.get(method);
   const segment = segments[i]!;
   const literal = at.literals.get(segment);

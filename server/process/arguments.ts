@@ -23,7 +23,11 @@ export function readArguments(usage: string, argv = process.argv.slice(2)): Proc
       console.log(usage);
       process.exit(0);
     }
-    return { configFiles: values['config-file'], configDirs: values['config-dir'], roles: values.roles.split(',') };
+    return {
+      configFiles: values['config-file'],
+      configDirs: values['config-dir'],
+      roles: values.roles.split(','),
+    };
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${usage}`);
     process.exit(2);

@@ -27,7 +27,11 @@ export function loadOrExit({ configFiles, configDirs }: ProcessArguments): Confi
 }
 
 /** Ready to serve: the database answers and has this release's schema. */
-export async function startFoundation(name: string, args: ProcessArguments, poolSize: number): Promise<Foundation> {
+export async function startFoundation(
+  name: string,
+  args: ProcessArguments,
+  poolSize: number,
+): Promise<Foundation> {
   const config = loadOrExit(args);
   const log = createLog(name, config.DEFAULT.log_level);
   const address = { ...databaseAddress(config), poolSize };
@@ -60,13 +64,19 @@ export function endOnSignal(log: Log, stop: () => Promise<void>): void {
   };
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
-  process.on('unhandledRejection', (error) => log('error', 'unhandled rejection', { error: String((error as Error)?.stack ?? error) }));
+  process.on('unhandledRejection', (error) =>
+    log('error', 'unhandled rejection', { error: String((error as Error)?.stack ?? error) }),
+  );
 }
 
 /** Runs a process's main, printing what kept it from starting. */
 export function run(main: () => Promise<void>): void {
   main().catch((error: Error) => {
-    console.error(error.name === 'SchemaError' || error.name === 'PolicyFileError' ? error.message : (error.stack ?? error.message));
+    console.error(
+      error.name === 'SchemaError' || error.name === 'PolicyFileError'
+        ? error.message
+        : (error.stack ?? error.message),
+    );
     process.exit(1);
   });
 }

@@ -1,0 +1,15 @@
+/** The access rules that an instance should hold, as drivers take them. */
+import type { AccessRule } from '#drivers/driver.ts';
+import type { Queries } from './connection.ts';
+
+/** All rules of the instance but those on their way out and those that failed. */
+export function heldRules(db: Queries, instanceId: string): Promise<AccessRule[]> {
+  return db.rows`
+    SELECT r.id, r.access_type AS accessType, r.access_to AS accessTo,
+      IF(i.cast_rules_to_readonly = 1, 'ro', r.access_level) AS accessLevel
+    FROM share_instance_access_map m
+    JOIN share_access_map r ON r.id = m.access_id AND r.deleted = 'False'
+    JOIN share_instances i ON i.id = m.share_instance_id
+    WHERE m.share_instance_id = ${instanceId} AND m.deleted = 'False' AND m.state NOT IN ('queued_to_deny', 'denying', 'error')
+    ORDER BY r.created_at, r.id`;
+}

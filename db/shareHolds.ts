@@ -1,0 +1,25 @@
+/** What keeps a share from being deleted. */
+import type { Queries } from './connection.ts';
+
+export interface Holders {
+  snapshots: number;
+  replicas: number;
+  backups: number;
+}
+
+/** How many of each hang on the share; replicas count the active one. */
+export async function holdersOf(db: Queries, shareId: string): Promise<Holders> {
+  const row = await db.row<Holders>`
+    SELECT
+      (SELECT COUNT(*) FROM share_snapshots WHERE share_id = ${shareId} AND deleted = 'False') AS snapshots,
+      (SELECT COUNT(*) FROM share_instances WHERE share_id = ${shareId} AND deleted = 'False' AND replica_state IS NOT NULL) AS replicas,
+      (SELECT COUNT(*) FROM share_backups WHERE share_id = ${shareId} AND deleted = 'False') AS backups`;
+  return row!;
+}
+
+/** Is the resource locked against deletion? */
+export async function hasLocks(db: Queries, resourceId: string): Promise<boolean> {
+  const locks = await db.rows`
+    SELECT id FROM resource_locks WHERE resource_id = ${resourceId} AND resource_action = 'delete' AND deleted = 'False' LIMIT 1`;
+  return locks.length > 0;
+}

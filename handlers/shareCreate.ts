@@ -1,0 +1,275 @@
+/** Creating a share: everything is looked at first, then one transaction takes quota and writes rows and job. */
+import { randomUUID } from 'node:crypto';
+import { findAvailabilityZone } from '#db/availabilityZones.ts';
+import { enqueue } from '#db/outbox.ts';
+import { take, withQuota } from '#db/quotas.ts';
+import { findShare, insertShare, type ShareRow } from '#db/shares.ts';
+import { findShareType, findShareTypeByNameOrId, type ShareTypeRow } from '#db/shareTypes.ts';
+import { findSnapshot, type SnapshotRow } from '#db/snapshots.ts';
+import { readBoolean } from '#domain/booleans.ts';
+import { fault } from '#domain/faults.ts';
+import { readMetadata, refuseAdminOnly } from '#domain/metadata.ts';
+import { shareLife } from '#domain/shares.ts';
+import { sizeProblem } from '#domain/shareTypeSpecs.ts';
+import { capabilitiesOf, handlesShareServers } from '#domain/shareTypes.ts';
+import { now } from '#domain/time.ts';
+import type { Operations } from '#generated/handlers.ts';
+import type { Ctx } from './context.ts';
+import { jobFor } from './jobPayload.ts';
+
+type Asked = Operations['createShare']['body'];
+
+/** Where a share is made from: its snapshot, and the share of that. */
+interface Source {
+  snapshot: SnapshotRow;
+  share: ShareRow;
+}
+
+/** A share to be made, checked through. */
+interface Plan {
+  size: number;
+  protocol: string;
+  name: string | null;
+  description: string | null;
+  isPublic: boolean;
+  metadata: Record<string, string>;
+  zone: { id: string; name: string } | null;
+  type: ShareTypeRow | null;
+  source: Source | null;
+  hints: Record<string, string>;
+}
+
+export async function createShare(ctx: Ctx, asked: Asked): Promise<ShareRow> {
+  const plan = await check(ctx, asked);
+  const id = randomUUID();
+  const instanceId = randomUUID();
+  return withQuota(ctx.db, async (tx) => {
+    const { size, type, source } = plan;
+    const owner = { projectId: ctx.projectId, userId: ctx.userId, shareTypeId: type?.id ?? null };
+    const capabilities = capabilitiesOf(type?.extra_specs ?? {});
+    const replicated =
+      capabilities.replication_type === null ? {} : { share_replicas: 1, replica_gigabytes: size };
+    await take(
+      tx,
+      owner,
+      { shares: 1, gigabytes: size, per_share_gigabytes: size, ...replicated },
+      ctx.settings.quota,
+    );
+    // A clone is made where its snapshot is, unless the scheduler may choose.
+    const host =
+      source && !ctx.settings.use_scheduler_creating_share_from_snapshot ? source.snapshot.host : null;
+    await insertShare(tx, {
+      id,
+      instanceId,
+      createdAt: now(),
+      userId: ctx.userId,
+      projectId: ctx.projectId,
+      size,
+      name: plan.name,
+      description: plan.description,
+      protocol: plan.protocol,
+      isPublic: plan.isPublic,
+      snapshotId: source?.snapshot.id ?? null,
+      shareTypeId: type?.id ?? null,
+      availabilityZoneId: plan.zone?.id ?? null,
+      capabilities,
+      metadata: plan.metadata,
+      status: shareLife.create.via,
+      host,
+    });
+    await enqueue(tx, {
+      queue: 'scheduler',
+      kind: shareLife.create.kind,
+      resource: id,
+      payload: jobFor(ctx, {
+        shareId: id,
+        instanceId,
+        zone: plan.zone?.name ?? null,
+        hints: plan.hints,
+        isAdmin: ctx.isAdmin,
+      }),
+    });
+    return (await findShare(tx, id, { withPaths: ctx.allows('exportLocationsInShares') }))!;
+  });
+}
+
+async function check(ctx: Ctx, asked: Asked): Promise<Plan> {
+  const isPublic =
+    asked.is_public === undefined || asked.is_public === null
+      ? false
+      : readBoolean(asked.is_public, 'is_public');
+  if (isPublic && !ctx.can('share:create_public_share')) {
+    throw fault('notAllowed', { reason: 'Creating public shares is not allowed: is_public must be false.' });
+  }
+  const metadata = readMetadata(asked.metadata);
+  if (!ctx.can('share:update_admin_only_metadata'))
+    refuseAdminOnly(Object.keys(metadata), ctx.settings.admin_only_metadata);
+
+  const zone = asked.availability_zone ? await zoneOf(ctx, String(asked.availability_zone)) : null;
+  const source = asked.snapshot_id ? await sourceOf(ctx, String(asked.snapshot_id)) : null;
+  const size = sizeOf(asked.size, source);
+  if (asked.share_group_id && ctx.allows('shareGroupsInShares'))
+    throw fault('shareGroupNotFound', { id: asked.share_group_id });
+  if (asked.share_network_id) throw fault('shareNetworkNotFound', { id: asked.share_network_id });
+  const type = await typeOf(ctx, asked, source);
+  const protocol = protocolOf(ctx, asked.share_proto ?? undefined, source);
+  checkType(asked, type, size);
+  return {
+    size,
+    protocol,
+    name: asked.name ?? asked.display_name ?? null,
+    description: asked.description ?? asked.display_description ?? null,
+    isPublic,
+    metadata: { ...metadata, ...affinityOf(asked) },
+    zone,
+    type,
+    source,
+    hints: hintsOf(ctx, asked),
+  };
+}
+
+async function zoneOf(ctx: Ctx, nameOrId: string) {
+  const zone = await findAvailabilityZone(ctx.db, nameOrId);
+  if (!zone) throw fault('availabilityZoneNotFound', { name: nameOrId });
+  return zone;
+}
+
+/** GiB asked for; a clone may leave it out, and is never smaller than its snapshot. */
+function sizeOf(asked: unknown, source: Source | null): number {
+  const size =
+    asked === null || asked === undefined || (source && Number(asked) === 0)
+      ? (source?.snapshot.size ?? 0)
+      : Number(asked);
+  if (!Number.isSafeInteger(size) || size <= 0 || size > 2 ** 31 - 1) {
+    throw fault('invalidInput', {
+      reason: `Share size ${JSON.stringify(asked ?? null)} must be a whole number of GiB greater than 0`,
+    });
+  }
+  if (source && size < source.snapshot.size) {
+    throw fault('invalidInput', {
+      reason: `Share size ${size} must be at least the ${source.snapshot.size} GiB of snapshot ${source.snapshot.id}`,
+    });
+  }
+  return size;
+}
+
+async function sourceOf(ctx: Ctx, snapshotId: string): Promise<Source> {
+  const snapshot = await findSnapshot(ctx.db, snapshotId);
+  if (!snapshot || !ctx.can('share_snapshot:get_snapshot', snapshot as never))
+    throw fault('snapshotNotFound', { id: snapshotId });
+  const share = await findShare(ctx.db, snapshot.share_id);
+  if (!share) throw fault('snapshotNotFound', { id: snapshotId });
+  if (snapshot.status !== 'available') {
+    throw fault('invalidSnapshot', {
+      reason: `snapshot ${snapshotId} is ${snapshot.status}; a share can be made from it when it is available`,
+    });
+  }
+  if (!share.create_share_from_snapshot_support) {
+    throw fault('invalidShare', {
+      reason: `shares can't be created from snapshots of share ${share.id}: its type lacks create_share_from_snapshot_support`,
+    });
+  }
+  return { snapshot, share };
+}
+
+async function typeOf(ctx: Ctx, asked: Asked, source: Source | null): Promise<ShareTypeRow | null> {
+  if (asked.share_type && asked.volume_type)
+    throw fault('invalidInput', { reason: 'share_type and volume_type are the same: give one' });
+  const wanted = asked.share_type ?? asked.volume_type;
+  const visible = ctx.isAdmin ? null : ctx.projectId;
+  if (source) {
+    const inherited =
+      source.share.share_type === null
+        ? null
+        : ((await findShareType(ctx.db, source.share.share_type, null)) ?? null);
+    if (!wanted) return inherited;
+    const type = await findShareTypeByNameOrId(ctx.db, wanted, visible);
+    if (!type) throw fault('shareTypeNotFound', { id: wanted });
+    if (type.id !== inherited?.id) {
+      throw fault('invalidInput', {
+        reason: `a share from snapshot ${source.snapshot.id} has the type of its source, ${inherited?.name ?? 'none'}; not ${type.name}`,
+      });
+    }
+    return type;
+  }
+  if (wanted) {
+    const type = await findShareTypeByNameOrId(ctx.db, wanted, visible);
+    if (!type) throw fault('shareTypeNotFound', { id: wanted });
+    return type;
+  }
+  const byDefault = ctx.settings.default_share_type;
+  return byDefault === null ? null : ((await findShareTypeByNameOrId(ctx.db, byDefault, null)) ?? null);
+}
+
+function protocolOf(ctx: Ctx, asked: string | undefined, source: Source | null): string {
+  const protocol = (asked ?? source?.share.share_proto ?? '').toUpperCase();
+  const enabled = ctx.settings.enabled_share_protocols.map((name) => name.toUpperCase());
+  if (!enabled.includes(protocol)) {
+    throw fault('invalidInput', {
+      reason: `share_proto ${JSON.stringify(asked ?? null)} is not among the enabled protocols: ${enabled.join(', ')}`,
+    });
+  }
+  if (source && protocol !== source.share.share_proto.toUpperCase()) {
+    throw fault('invalidInput', {
+      reason: `snapshot ${source.snapshot.id} is of a ${source.share.share_proto} share; a share from it can't be ${protocol}`,
+    });
+  }
+  return protocol;
+}
+
+function checkType(asked: Asked, type: ShareTypeRow | null, size: number): void {
+  const specs = type?.extra_specs ?? {};
+  if (handlesShareServers(specs) === true && !asked.snapshot_id) {
+    throw fault('invalidInput', {
+      reason: `share type ${type!.name} has driver_handles_share_servers: share_network_id must be given`,
+    });
+  }
+  const problem = sizeProblem(specs, size, 'create');
+  if (problem) throw fault('invalidInput', { reason: `share type ${type!.name}: ${problem}` });
+  if (asked.mount_point_name) {
+    throw fault('invalidInput', {
+      reason: `share type ${type?.name ?? '(none)'} does not support mount_point_name`,
+    });
+  }
+  if (asked.encryption_key_ref) {
+    throw fault('invalidInput', {
+      reason: `share type ${type?.name ?? '(none)'} does not support encryption: encryption_key_ref can't be given`,
+    });
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
+
+/** Scheduler hints as the scheduler takes them; shares named in them must be ids. */
+function hintsOf(ctx: Ctx, asked: Asked): Record<string, string> {
+  const hints: Record<string, string> = {};
+  if (!asked.scheduler_hints || !ctx.allows('affinityHints')) return hints;
+  for (const [key, value] of Object.entries(asked.scheduler_hints)) {
+    if (value === null || value === undefined || !['same_host', 'different_host', 'only_host'].includes(key))
+      continue;
+    if (key === 'only_host') {
+      if (ctx.allows('onlyHostHint')) hints[key] = String(value);
+      continue;
+    }
+    for (const id of String(value).split(',')) {
+      if (!UUID.test(id.trim()))
+        throw fault('invalidInput', {
+          reason: `scheduler_hints.${key}: ${id.trim()} is not the id of a share`,
+        });
+    }
+    hints[key] = String(value);
+  }
+  return hints;
+}
+
+/** Affinity is remembered in metadata, so that it holds when the share moves. */
+function affinityOf(asked: Asked): Record<string, string> {
+  const { same_host, different_host } = (asked.scheduler_hints ?? {}) as Record<
+    string,
+    string | null | undefined
+  >;
+  return {
+    ...(same_host ? { __affinity_same_host: same_host } : {}),
+    ...(different_host ? { __affinity_different_host: different_host } : {}),
+  };
+}

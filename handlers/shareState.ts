@@ -1,0 +1,72 @@
+/** What admins and the recycle bin do to a share's state. */
+import { withQuota } from '#db/quotas.ts';
+import { hasLocks, holdersOf } from '#db/shareHolds.ts';
+import { lockShare, setSoftDeleted, setTaskState } from '#db/shares.ts';
+import { list, sql } from '#db/sql.ts';
+import { fault } from '#domain/faults.ts';
+import { softDeletable } from '#domain/shares.ts';
+import type { Handlers } from './request.ts';
+import { deleteShare } from './shares.ts';
+import { ownShare, refuseBusy } from './visible.ts';
+
+export const shareState = {
+  async resetShareStatus({ ctx, path, body }) {
+    const share = await ownShare(ctx, path.id);
+    ctx.authorize('share:reset_status', share as never);
+    const status = body.status ?? body['os-status'];
+    if (!status) throw fault('invalidInput', { reason: 'the status to set must be given' });
+    await ctx.transaction(async (tx) => {
+      await tx.run`UPDATE share_instances SET status = ${status}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${share.instance_id} AND deleted = 'False'`;
+    });
+  },
+
+  async resetShareTaskState({ ctx, path, body }) {
+    const share = await ownShare(ctx, path.id);
+    ctx.authorize('share:reset_task_state', share as never);
+    const state = body.task_state === undefined ? body['os-task_state'] : body.task_state;
+    if (state === undefined)
+      throw fault('invalidInput', { reason: 'task_state must be given; null clears it' });
+    await ctx.transaction((tx) => setTaskState(tx, share.id, state));
+  },
+
+  async forceDeleteShare({ ctx, path }) {
+    const share = await ownShare(ctx, path.id);
+    ctx.authorize('share:force_delete', share as never);
+    await withQuota(ctx.db, (tx) => deleteShare(tx, ctx, share, true));
+  },
+
+  async softDeleteShare({ ctx, path }) {
+    const share = await ownShare(ctx, path.id);
+    ctx.authorize('share:soft_delete', share as never);
+    refuseBusy(share);
+    if (share.share_group_id !== null)
+      throw fault('conflict', { reason: `Share ${share.id} is in share group ${share.share_group_id}.` });
+    await ctx.transaction(async (tx) => {
+      await lockShare(tx, share.id);
+      const held = await holdersOf(tx, share.id);
+      if (held.snapshots > 0)
+        throw fault('notAllowed', {
+          reason: `Share ${share.id} has ${held.snapshots} snapshot(s); delete them first.`,
+        });
+      if (held.replicas > 1)
+        throw fault('conflict', { reason: `Share ${share.id} has replicas; delete them first.` });
+      if (await hasLocks(tx, share.id))
+        throw fault('notAllowed', {
+          reason: `Share ${share.id} is locked against deletion; remove its resource locks first.`,
+        });
+      const states = sql`EXISTS (SELECT 1 FROM share_instances i WHERE i.share_id = shares.id AND i.deleted = 'False' AND i.status IN (${list(softDeletable)}))`;
+      if (!(await setSoftDeleted(tx, share.id, ctx.settings.soft_deleted_share_retention_time, states))) {
+        const why = share.is_soft_deleted
+          ? 'it is in the recycle bin already'
+          : `it is ${share.status}; this needs it ${softDeletable.join(' or ')}`;
+        throw fault('notAllowed', { reason: `Share ${share.id} can't be put into the recycle bin: ${why}.` });
+      }
+    });
+  },
+
+  async restoreShare({ ctx, path }) {
+    const share = await ownShare(ctx, path.id);
+    ctx.authorize('share:restore', share as never);
+    if (share.is_soft_deleted) await ctx.transaction((tx) => setSoftDeleted(tx, share.id, null));
+  },
+} satisfies Partial<Handlers>;

@@ -1,0 +1,164 @@
+/** Shares: creation, lists, one, changes of name, deletion. */
+
+import type { Tx } from '#db/connection.ts';
+import { release, withQuota } from '#db/quotas.ts';
+import { hasLocks, holdersOf } from '#db/shareHolds.ts';
+import { removeInstance } from '#db/shareInstances.ts';
+import {
+  countShares,
+  listShareNames,
+  listShares,
+  lockShare,
+  type ShareRow,
+  shareSortKeys,
+  updateShare,
+} from '#db/shares.ts';
+import { sql } from '#db/sql.ts';
+import { change, transition } from '#db/transition.ts';
+import { readBoolean } from '#domain/booleans.ts';
+import { fault } from '#domain/faults.ts';
+import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
+import { backendOf } from '#domain/services.ts';
+import { shareLife, sharesQuota } from '#domain/shares.ts';
+import type { Ctx } from './context.ts';
+import { jobFor } from './jobPayload.ts';
+import type { Handlers } from './request.ts';
+import { createShare } from './shareCreate.ts';
+import { shareConditions } from './shareFilters.ts';
+import { ownShare, refuseBusy, refuseSoftDeleted, visibleShare } from './visible.ts';
+
+export const shares = {
+  async listShares({ ctx, query }) {
+    const list = listOf(ctx, query);
+    const found = await listShareNames(ctx.db, list);
+    return { shares: found, ...(await around(ctx, query, found, list.where)) };
+  },
+
+  async listSharesDetail({ ctx, query }) {
+    const list = { ...listOf(ctx, query), withPaths: ctx.allows('exportLocationsInShares') };
+    const found = await listShares(ctx.db, list);
+    return { shares: found.map(shown), ...(await around(ctx, query, found, list.where)) };
+  },
+
+  async createShare({ ctx, body }) {
+    return { share: shown(await createShare(ctx, body)) };
+  },
+
+  async getShare({ ctx, path }) {
+    return {
+      share: shown(await visibleShare(ctx, path.id, { withPaths: ctx.allows('exportLocationsInShares') })),
+    };
+  },
+
+  async updateShare({ ctx, path, body }) {
+    const share = await ownShare(ctx, path.id);
+    ctx.authorize('share:update', share as never);
+    refuseSoftDeleted(share, 'updated');
+    const isPublic =
+      body.is_public === undefined || body.is_public === null
+        ? undefined
+        : readBoolean(body.is_public, 'is_public');
+    if (isPublic && !ctx.can('share:set_public_share', share as never)) {
+      throw fault('notAllowed', { reason: 'Making shares public is not allowed: is_public must be false.' });
+    }
+    await ctx.transaction((tx) =>
+      updateShare(tx, share.id, { name: body.display_name, description: body.display_description, isPublic }),
+    );
+    return {
+      share: shown(await visibleShare(ctx, share.id, { withPaths: ctx.allows('exportLocationsInShares') })),
+    };
+  },
+
+  async deleteShare({ ctx, path }) {
+    const share = await ownShare(ctx, path.id);
+    ctx.authorize('share:delete', share as never);
+    await withQuota(ctx.db, (tx) => deleteShare(tx, ctx, share));
+  },
+} satisfies Partial<Handlers>;
+
+/** Begins the deletion of a share that nothing holds. `force` takes it from any state. */
+export async function deleteShare(tx: Tx, ctx: Ctx, share: ShareRow, force = false): Promise<void> {
+  await lockShare(tx, share.id);
+  refuseBusy(share);
+  await refuseHeld(tx, share, force);
+  const subject = {
+    table: 'share_instances',
+    where: sql`share_id = ${share.id}`,
+    what: 'Share',
+    id: share.id,
+  } as const;
+  if (share.host === null) {
+    // Never placed: no back end knows of it.
+    await change(tx, shareLife.delete, subject, force);
+    await removeInstance(tx, share.instance_id, share.id);
+    await release(
+      tx,
+      { projectId: share.project_id, userId: share.user_id, shareTypeId: share.share_type },
+      sharesQuota(share.size),
+    );
+    return;
+  }
+  await transition(
+    tx,
+    shareLife.delete,
+    subject,
+    {
+      queue: `share.${backendOf(share.host)}`,
+      resource: share.id,
+      payload: jobFor(ctx, { shareId: share.id, instanceId: share.instance_id, force }),
+    },
+    force,
+  );
+}
+
+/** What must go before a share can: snapshots, replicas, backups, locks, its group. */
+async function refuseHeld(tx: Tx, share: ShareRow, force: boolean): Promise<void> {
+  if (share.share_group_id !== null)
+    throw fault('conflict', {
+      reason: `Share ${share.id} is in share group ${share.share_group_id}: delete it with the group, or name the group in share_group_id.`,
+    });
+  const held = await holdersOf(tx, share.id);
+  if (held.snapshots > 0)
+    throw fault('notAllowed', {
+      reason: `Share ${share.id} has ${held.snapshots} snapshot(s); delete them first.`,
+    });
+  if (held.replicas > 1)
+    throw fault('conflict', { reason: `Share ${share.id} has replicas; delete them first.` });
+  if (held.backups > 0)
+    throw fault('conflict', {
+      reason: `Share ${share.id} has ${held.backups} backup(s); delete them first.`,
+    });
+  if (!force && (await hasLocks(tx, share.id)))
+    throw fault('notAllowed', {
+      reason: `Share ${share.id} is locked against deletion; remove its resource locks first.`,
+    });
+}
+
+/** A row as the contract has it: the first export location apart, where old versions show them. */
+export function shown(row: ShareRow) {
+  return { ...row, export_location: row.export_locations?.[0] ?? null } as never;
+}
+
+type Query = Readonly<Record<string, unknown>>;
+
+function listOf(ctx: Ctx, query: Query) {
+  return {
+    where: shareConditions(ctx, query),
+    order: readOrder(query, shareSortKeys),
+    page: readPage(query, ctx.settings.osapi_max_limit),
+  };
+}
+
+async function around(
+  ctx: Ctx,
+  query: Query,
+  found: readonly { id: string }[],
+  where: ReturnType<typeof shareConditions>,
+) {
+  const links = nextLinks(ctx, 'shares', found, ctx.settings.osapi_max_limit);
+  const counted = query.with_count !== undefined && readBoolean(query.with_count, 'with_count');
+  return {
+    ...(counted ? { count: await countShares(ctx.db, where) } : {}),
+    ...(links ? { shares_links: links as never } : {}),
+  };
+}

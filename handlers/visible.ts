@@ -1,0 +1,63 @@
+/** Finding what a caller names, and nothing that it may not know of. */
+import type { Queries } from '#db/connection.ts';
+import { findShare, type ShareRow } from '#db/shares.ts';
+import { type FaultCode, fault } from '#domain/faults.ts';
+import type { Ctx } from './context.ts';
+
+/**
+ * The share, if the caller may see it; a public share is seen by all projects. Throws notFound for another
+ * project's, as for one that isn't there.
+ */
+export async function visibleShare(
+  ctx: Ctx,
+  id: string,
+  {
+    db = ctx.db,
+    withPaths = false,
+    refusal = 'notFound',
+  }: { db?: Queries; withPaths?: boolean; refusal?: FaultCode } = {},
+): Promise<ShareRow> {
+  const share = await findShare(db, id, { withPaths });
+  if (!share || !(share.is_public || ctx.can('share:get', share as never))) throw fault(refusal, { id });
+  return share;
+}
+
+/** As `visibleShare`, for changing it: a public share of another project is seen, but not there to be changed. */
+export async function ownShare(
+  ctx: Ctx,
+  id: string,
+  options: { db?: Queries; refusal?: FaultCode } = {},
+): Promise<ShareRow> {
+  const share = await visibleShare(ctx, id, options);
+  if (!ctx.can('share:get', share as never)) throw fault(options.refusal ?? 'notFound', { id });
+  return share;
+}
+
+/** A soft-deleted share takes no change but restore and delete. `doing` completes "can't be …". */
+export function refuseSoftDeleted(share: ShareRow, doing: string): void {
+  if (share.is_soft_deleted) {
+    throw fault('notAllowed', {
+      reason: `Share ${share.id} is in the recycle bin and can't be ${doing}; restore it first.`,
+    });
+  }
+}
+
+/** A share that something long (a migration) is at work on takes no change. */
+export function refuseBusy(share: ShareRow): void {
+  if (share.task_state !== null && busyTaskStates.includes(share.task_state)) {
+    throw fault('conflict', { reason: `Share ${share.id} is busy: its task state is ${share.task_state}.` });
+  }
+}
+
+const busyTaskStates = [
+  'migration_starting',
+  'migration_in_progress',
+  'migration_completing',
+  'migration_driver_starting',
+  'migration_driver_in_progress',
+  'migration_driver_phase1_done',
+  'data_copying_starting',
+  'data_copying_in_progress',
+  'data_copying_completing',
+  'data_copying_completed',
+];

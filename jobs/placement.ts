@@ -1,0 +1,92 @@
+/** Placing shares: the scheduler's rules with what is known of services, pools and the type. */
+import type { Queries } from '#db/connection.ts';
+import { shareServices } from '#db/services.ts';
+import type { InstanceRow } from '#db/shareInstances.ts';
+import { findShareType } from '#db/shareTypes.ts';
+import { isUp } from '#domain/services.ts';
+import type { Tools } from './job.ts';
+import { HostStates, type ServiceEntry } from './scheduler/hostState.ts';
+import { type SchedulerOptions, schedulerOptions } from './scheduler/options.ts';
+import type { ScheduleRequest, SchedulerHints } from './scheduler/request.ts';
+import { type Outcome, schedule } from './scheduler/schedule.ts';
+
+/** Chooses pools, and remembers what it placed until the back ends report it themselves. */
+export class Placer {
+  readonly #states = new HostStates();
+  readonly #options: SchedulerOptions;
+  readonly #tools: Tools;
+
+  /** Throws SchedulerConfigurationError on an unknown filter or weigher. */
+  constructor(tools: Tools) {
+    this.#tools = tools;
+    this.#options = schedulerOptions(tools.settings);
+  }
+
+  async place(request: ScheduleRequest): Promise<Outcome> {
+    const { db, reports, settings, log } = this.#tools;
+    const [services, reported] = await Promise.all([shareServices(db), reports()]);
+    const at = Date.now();
+    this.#states.refresh(
+      services.map(
+        (service): ServiceEntry => ({
+          service: {
+            host: service.host,
+            availabilityZone: service.availability_zone,
+            up: isUp(service, settings.service_down_time, at),
+            disabled: service.disabled,
+          },
+          report: reported.find(({ host }) => host === service.host) ?? null,
+        }),
+      ),
+    );
+    const outcome = schedule(request, this.#states.pools(), this.#options);
+    for (const warning of outcome.warnings)
+      log('warn', 'a back end’s function could not be used', { warning });
+    if (!outcome.refused) this.#states.consume(outcome.host, request.size, at);
+    return outcome;
+  }
+}
+
+/** What an instance asks of the scheduler, whatever the reason; `size` is in GiB. */
+export async function requestFor(
+  db: Queries,
+  instance: InstanceRow,
+  size: number,
+): Promise<Omit<ScheduleRequest, 'kind'>> {
+  const type =
+    instance.shareTypeId === null ? undefined : await findShareType(db, instance.shareTypeId, null);
+  return {
+    id: instance.id,
+    size,
+    protocol: instance.protocol,
+    shareType: type ? { name: type.name, extraSpecs: type.extra_specs } : null,
+    availabilityZone: instance.availabilityZone,
+    share: {
+      size: instance.size,
+      share_proto: instance.protocol,
+      project_id: instance.projectId,
+      share_type_id: instance.shareTypeId,
+    },
+  };
+}
+
+/** Hints name shares; the scheduler compares hosts. */
+export async function resolveHints(
+  db: Queries,
+  hints: Readonly<Record<string, string>>,
+): Promise<SchedulerHints> {
+  const hostsOf = async (ids: string | undefined): Promise<string[]> => {
+    const hosts: string[] = [];
+    for (const id of ids?.split(',') ?? []) {
+      const rows = await db.rows<{ host: string }>`
+        SELECT host FROM share_instances WHERE share_id = ${id.trim()} AND deleted = 'False' AND host IS NOT NULL`;
+      hosts.push(...rows.map(({ host }) => host));
+    }
+    return hosts;
+  };
+  return {
+    ...(hints.same_host ? { sameHost: await hostsOf(hints.same_host) } : {}),
+    ...(hints.different_host ? { differentHost: await hostsOf(hints.different_host) } : {}),
+    ...(hints.only_host ? { onlyHost: hints.only_host } : {}),
+  };
+}

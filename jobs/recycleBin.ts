@@ -1,0 +1,40 @@
+/** Shares whose time in the recycle bin is over are deleted, as their owners would have. */
+import { expiredSoftDeleted, findShare, lockShare } from '#db/shares.ts';
+import { sql } from '#db/sql.ts';
+import { transition } from '#db/transition.ts';
+import { Fault } from '#domain/faults.ts';
+import { shareLife } from '#domain/shares.ts';
+import type { Tools } from './job.ts';
+import { shareQueue } from './queues.ts';
+
+export async function emptyRecycleBin({ db, log }: Tools): Promise<void> {
+  for (const { id } of await expiredSoftDeleted(db)) {
+    try {
+      await db.transaction(async (tx) => {
+        await lockShare(tx, id);
+        const share = await findShare(tx, id);
+        if (!share?.host) return;
+        await transition(
+          tx,
+          shareLife.delete,
+          { table: 'share_instances', where: sql`share_id = ${id}`, what: 'Share', id },
+          {
+            queue: shareQueue(share.host),
+            resource: id,
+            payload: {
+              requestId: '',
+              projectId: share.project_id,
+              userId: share.user_id,
+              shareId: id,
+              instanceId: share.instance_id,
+            },
+          },
+        );
+      });
+    } catch (error) {
+      // Not in a state to be deleted now: it is looked at again next time.
+      if (!(error instanceof Fault)) throw error;
+      log('info', 'a share in the recycle bin can not be deleted yet', { share: id, reason: error.message });
+    }
+  }
+}

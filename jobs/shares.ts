@@ -1,0 +1,198 @@
+/** Shares: placed by the scheduler, made and unmade by the worker of their back end. */
+
+import type { Tx } from '#db/connection.ts';
+import { insertMessage, type MessageAction, type MessageDetail } from '#db/messages.ts';
+import { release } from '#db/quotas.ts';
+import {
+  backendShare,
+  findInstance,
+  type InstanceRow,
+  removeInstance,
+  replaceExportLocations,
+} from '#db/shareInstances.ts';
+import { backendSnapshot, findDrivenSnapshot, findSnapshot, type SnapshotRow } from '#db/snapshots.ts';
+import { settle } from '#db/transition.ts';
+import { shareJobs, shareLife, sharesQuota } from '#domain/shares.ts';
+import { type Driver, DriverError, type ExportLocation } from '#drivers/driver.ts';
+import { job, minutes, type Run } from './job.ts';
+import { requestFor, resolveHints } from './placement.ts';
+import { shareQueue } from './queues.ts';
+import type { Outcome } from './scheduler/schedule.ts';
+
+interface CreatePayload {
+  instanceId: string;
+  zone: string | null;
+  hints: Record<string, string>;
+  isAdmin: boolean;
+}
+
+/** Finds the pool, then hands the share on to that pool's worker. */
+export const scheduleShare = job<InstanceRow, Outcome>({
+  kind: shareLife.create.kind,
+  deadlineMs: minutes(1),
+  load: creatingInstance,
+  async perform(instance, { tools, row }) {
+    const payload = row.payload as unknown as CreatePayload;
+    const source =
+      instance.snapshotId === null ? undefined : await findSnapshot(tools.db, instance.snapshotId);
+    if (instance.host !== null) return placed(instance.host);
+    const request = await requestFor(tools.db, instance, instance.size);
+    const outcome = await tools.placer!.place({
+      ...request,
+      kind: source ? 'createFromSnapshot' : 'create',
+      source: source?.host ? { host: source.host } : null,
+      availabilityZone: payload.zone ?? request.availabilityZone,
+      hints: await resolveHints(tools.db, payload.hints),
+      isAdmin: payload.isAdmin,
+    });
+    await tools.explain?.(instance.shareId, outcome);
+    return outcome;
+  },
+  async succeed(tx, instance, outcome, run) {
+    if (outcome.refused) {
+      await failCreation(tx, instance, run, 'allocateHost', outcome.detail);
+      return;
+    }
+    await tx.run`
+      UPDATE share_instances SET host = ${outcome.host}, scheduled_at = UTC_TIMESTAMP(), updated_at = UTC_TIMESTAMP(6),
+        availability_zone_id = COALESCE((SELECT s.availability_zone_id FROM services s
+          WHERE s.host = ${outcome.host.split('#')[0]!} AND s.binary = 'manila-share' AND s.deleted = 0 LIMIT 1), availability_zone_id)
+      WHERE id = ${instance.id} AND deleted = 'False'`;
+    return { queue: shareQueue(outcome.host), kind: shareJobs.provision };
+  },
+  async fail(tx, instance, _error, run) {
+    await failCreation(tx, instance, run, 'allocateHost', 'unknownError');
+  },
+});
+
+function placed(host: string): Outcome {
+  return { refused: false, host, weight: 0, explanation: [], warnings: [] };
+}
+
+async function creatingInstance({ tools, row }: Run): Promise<InstanceRow | undefined> {
+  const instance = await findInstance(tools.db, row.payload.instanceId as string);
+  return instance?.status === shareLife.create.via ? instance : undefined;
+}
+
+async function failCreation(
+  tx: Tx,
+  instance: InstanceRow,
+  run: Run,
+  action: MessageAction,
+  detail: MessageDetail,
+): Promise<void> {
+  await settle(tx, shareLife.create, 'share_instances', instance.id, shareLife.create.onError);
+  await tellOfShare(tx, instance, run, action, detail);
+}
+
+/** A user message about the share, to the project it belongs to. */
+export async function tellOfShare(
+  tx: Tx,
+  instance: InstanceRow,
+  run: Run,
+  action: MessageAction,
+  detail: MessageDetail,
+): Promise<void> {
+  await insertMessage(
+    tx,
+    {
+      projectId: instance.projectId,
+      requestId: run.requester.requestId,
+      resourceType: 'SHARE',
+      resourceId: instance.shareId,
+      action,
+      detail,
+    },
+    run.tools.settings.message_ttl,
+  );
+}
+
+/** The driver of an instance's back end; its absence is a failure of the job, not of the process. */
+export function driverOf(run: Run, instance: InstanceRow): Driver {
+  const driver = run.tools.driver(instance.host!.split('#')[0]!);
+  if (!driver) throw new DriverError('failed', `the back end of ${instance.host} is not served here`);
+  return driver;
+}
+
+interface Provisioning {
+  instance: InstanceRow;
+  snapshot: SnapshotRow | undefined;
+}
+
+/** Makes a placed share on its back end. */
+export const provisionShare = job<Provisioning, ExportLocation[]>({
+  kind: shareJobs.provision,
+  deadlineMs: minutes(30),
+  async load(run) {
+    const instance = await creatingInstance(run);
+    if (!instance) return undefined;
+    return {
+      instance,
+      snapshot:
+        instance.snapshotId === null ? undefined : await findSnapshot(run.tools.db, instance.snapshotId),
+    };
+  },
+  async perform({ instance, snapshot }, run) {
+    const { shares } = driverOf(run, instance);
+    if (instance.snapshotId === null) return shares.create(backendShare(instance), run.signal);
+    const source = snapshot && (await findDrivenSnapshot(run.tools.db, snapshot.instance_id));
+    if (!source) throw new DriverError('notFound', `snapshot ${instance.snapshotId} is gone`);
+    if (!shares.createFromSnapshot)
+      throw new DriverError('unsupported', 'the back end makes no shares from snapshots');
+    return shares.createFromSnapshot(backendShare(instance), backendSnapshot(source), run.signal);
+  },
+  undo: ({ instance }, run) => driverOf(run, instance).shares.delete(backendShare(instance), run.signal),
+  async succeed(tx, { instance }, locations) {
+    await replaceExportLocations(tx, instance.id, locations);
+    await tx.run`UPDATE share_instances SET progress = '100%', launched_at = UTC_TIMESTAMP() WHERE id = ${instance.id}`;
+    await settle(tx, shareLife.create, 'share_instances', instance.id, 'available');
+  },
+  async fail(tx, { instance, snapshot }, _error, run) {
+    await failCreation(
+      tx,
+      instance,
+      run,
+      'create',
+      snapshot ? 'driverFailedCreatingFromSnapshot' : 'unknownError',
+    );
+  },
+});
+
+/** Unmakes a share: its exports, its data, its rows, and what it counted. */
+export const deleteShare = job<InstanceRow, void>({
+  kind: shareLife.delete.kind,
+  deadlineMs: minutes(30),
+  async load({ tools, row }) {
+    const instance = await findInstance(tools.db, row.payload.instanceId as string);
+    return instance?.status === shareLife.delete.via ? instance : undefined;
+  },
+  async perform(instance, run) {
+    const driver = driverOf(run, instance);
+    const share = backendShare(instance);
+    try {
+      await driver.access.sync(share, [], run.signal);
+      await driver.shares.delete(share, run.signal);
+    } catch (error) {
+      if (run.row.payload.force !== true) throw error;
+      run.tools.log('warn', 'a share is deleted by force, its back end may keep a rest', {
+        share: instance.shareId,
+        error: (error as Error).message,
+      });
+    }
+  },
+  async succeed(tx, instance) {
+    if (await removeInstance(tx, instance.id, instance.shareId)) {
+      await release(
+        tx,
+        { projectId: instance.projectId, userId: instance.userId, shareTypeId: instance.shareTypeId },
+        sharesQuota(instance.size),
+      );
+    }
+  },
+  async fail(tx, instance, _error, run) {
+    await settle(tx, shareLife.delete, 'share_instances', instance.id, shareLife.delete.onError);
+    await tellOfShare(tx, instance, run, 'delete', 'unknownError');
+  },
+});
+
+export const shareJobList = [scheduleShare, provisionShare, deleteShare];

@@ -1,0 +1,27 @@
+/** The work that comes round in a scheduler's process: what has outlived its time. */
+import { expireMessages } from '#db/messages.ts';
+import { expireReservations } from '#db/quotas.ts';
+import type { Tools } from './job.ts';
+import type { PeriodicTask } from './periodic.ts';
+import { emptyRecycleBin } from './recycleBin.ts';
+
+export function periodicTasks(tools: Tools): PeriodicTask[] {
+  const { db, settings } = tools;
+  return [
+    {
+      name: 'expired reservations',
+      intervalMs: settings.periodic_interval * 1000,
+      run: async () => void (await expireReservations(db)),
+    },
+    {
+      name: 'expired messages',
+      intervalMs: settings.message_reap_interval * 1000,
+      run: async () => void (await expireMessages(db)),
+    },
+    {
+      name: 'recycle bin',
+      intervalMs: settings.check_for_expired_shares_in_recycle_bin_interval * 1000,
+      run: () => emptyRecycleBin(tools),
+    },
+  ];
+}
