@@ -16,7 +16,8 @@ help: ## lists the targets
 setup: ## installs what is missing on this machine (run, test and the rest do it themselves)
 	@scripts/setup.sh
 
-run: setup ## the service on this machine, with a demo share over NFS, until Ctrl-C
+run: ## the service on this machine, with a demo share over NFS, until Ctrl-C
+	@scripts/setup.sh run
 	@exec $(NODE) server/run.ts
 
 test: ## every check and test there is
@@ -26,7 +27,8 @@ test: ## every check and test there is
 check: setup ## lint, types, generated code, imports, unused code
 	@exec $(NODE) scripts/test.ts --static
 
-stack: setup ## the service in the foreground: PROFILE=recorded|local PORT=8786
+stack: ## the service in the foreground: PROFILE=recorded|local PORT=8786
+	@scripts/setup.sh run
 	@exec $(NODE) server/stack.ts --profile "$(PROFILE)" --port "$(PORT)"
 
 generate: setup ## generated/ from openapi/

@@ -2,8 +2,10 @@
 # Makes this machine ready: Node and npm when there are none, the packages of package-lock.json, and the Debian
 # packages of what Shoal runs beside it. Does nothing that is done already; several at once wait for each other.
 # Without root it names what is missing, with the command that installs it, and stops.
+#   scripts/setup.sh [run|test]    run: only what the service itself needs; test: also what its tests need
 set -euo pipefail
 cd "$(dirname "$0")/.."
+purpose=${1:-all}
 
 say() { printf 'shoal: %s\n' "$*" >&2; }
 has() { command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || [ -x "/usr/bin/$1" ]; }
@@ -25,7 +27,7 @@ has mkfs.btrfs || need btrfs-progs
 has dbus-daemon || need dbus
 has setpriv || need util-linux
 /sbin/ldconfig -p | grep -q 'libnfs\.so\.' || need libnfs
-[ "${1:-}" != test ] || { has python3 && python3 -c 'import ensurepip, venv'; } 2>/dev/null || need python3-venv
+[ "$purpose" != test ] || { has python3 && python3 -c 'import ensurepip, venv'; } 2>/dev/null || need python3-venv
 
 # The library's package carries its version in its name, which differs from release to release.
 name_libnfs() {
@@ -70,23 +72,43 @@ fi
 
 # --- the packages of package-lock.json -----------------------------------------------------------------------
 
-stamp=node_modules/.shoal-setup
-wanted=$(cat package-lock.json .npmrc | sha256sum | cut -d' ' -f1)
-if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || [ ! -x node_modules/.bin/node ]; then
-  say 'installing npm packages'
-  npm ci --no-progress --loglevel=error </dev/null >.shoal/npm.log 2>&1 9>&- || {
+npm_install() {
+  npm "$@" --no-progress --prefer-offline --loglevel=error </dev/null >.shoal/npm.log 2>&1 9>&- || {
     tail -n 20 .shoal/npm.log >&2
-    say 'npm ci failed'
+    say "npm $1 failed"
     exit 1
   }
-  # Where the registry has no Node for this machine, its own will do when it is new enough.
-  if [ ! -x node_modules/.bin/node ] && node -e 'process.exit(process.versions.node.split(".")[0] >= 24 ? 0 : 1)'; then
-    ln -s "$(command -v node)" node_modules/.bin/node
-  fi
-  if ! version=$(node_modules/.bin/node --version 2>/dev/null); then
-    say "there is no Node 24 for $(uname -sm) among the npm packages, and $(command -v node) is $(node --version): install Node 24"
-    exit 1
-  fi
-  case $version in v2[4-9].*) ;; *) say "node_modules/.bin/node is $version, not 24 or newer"; exit 1 ;; esac
-  printf '%s\n' "$wanted" >"$stamp"
+}
+
+stamp=node_modules/.shoal-setup
+wanted=$(cat package-lock.json .npmrc | sha256sum | cut -d' ' -f1)
+installed=$(cat "$stamp" 2>/dev/null || true)
+[ -x node_modules/.bin/node ] || installed=none
+case $purpose:$installed in
+  "run:$wanted run" | *":$wanted all") exit 0 ;;
+  "run:"*)
+    say 'installing npm packages'
+    npm_install ci --omit=dev
+    ;;
+  *":$wanted run")
+    # Adds to what is there: a service may be running from it.
+    say 'installing npm packages for development'
+    npm_install install --no-save --include=dev
+    ;;
+  *)
+    say 'installing npm packages'
+    npm_install ci
+    ;;
+esac
+
+# Where the registry has no Node for this machine, its own will do when it is new enough.
+if [ ! -x node_modules/.bin/node ] && node -e 'process.exit(process.versions.node.split(".")[0] >= 24 ? 0 : 1)'; then
+  mkdir -p node_modules/.bin
+  ln -sf "$(command -v node)" node_modules/.bin/node
 fi
+if ! version=$(node_modules/.bin/node --version 2>/dev/null); then
+  say "npm has no Node 24 for $(uname -sm), and $(command -v node) is $(node --version): install Node 24"
+  exit 1
+fi
+case $version in v2[4-9].* | v[3-9][0-9].*) ;; *) say "node_modules/.bin/node is $version: remove node_modules"; exit 1 ;; esac
+case $purpose in run) printf '%s run\n' "$wanted" ;; *) printf '%s all\n' "$wanted" ;; esac >"$stamp"
