@@ -20,6 +20,8 @@ export interface Field extends Window {
   /** The collection whose self and bookmark links the field holds. */
   readonly links: string | null;
   readonly optional: boolean;
+  /** Requests of other versions that have the field are refused; else the field is dropped. */
+  readonly refused: boolean;
   /** What responses show when the handler's object lacks the field; null unless given. */
   readonly fallback: unknown;
   /** Its JSON Schema, without the x- keys; references are `#/Name`. */

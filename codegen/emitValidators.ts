@@ -1,7 +1,7 @@
 /** The validators of bodies and queries, as one module that imports nothing. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
-import type { Contract, JsonSchema } from './contract.ts';
+import type { Contract } from './contract.ts';
 import { header } from './printing.ts';
 import { bodyValidators, queryValidators, type Validator } from './validation.ts';
 
@@ -27,17 +27,17 @@ function ucs2length(text) {
 `;
 
 export function emitValidators(contract: Contract): { js: string; types: string } {
-  const schemas = new Map<string, JsonSchema>();
-  const ids = new Map<string, string>();
-  const exported: Record<string, string> = {};
-  for (const { name, schema } of allValidators(contract)) {
+  const validators = allValidators(contract);
+  // Alike schemas share one function: the first of them has it, the others are other names for it.
+  const first = new Map<string, string>();
+  for (const { name, schema } of validators) {
     const text = JSON.stringify(schema);
-    if (!ids.has(text)) {
-      ids.set(text, name);
-      schemas.set(name, schema);
-    }
-    exported[name] = ids.get(text) as string;
+    if (!first.has(text)) first.set(text, name);
   }
+  const originals = validators.filter(({ name, schema }) => first.get(JSON.stringify(schema)) === name);
+  const aliases = validators
+    .filter((validator) => !originals.includes(validator))
+    .map(({ name, schema }) => `export const ${name} = ${first.get(JSON.stringify(schema))};`);
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false,
@@ -48,16 +48,16 @@ export function emitValidators(contract: Contract): { js: string; types: string 
     validateFormats: false,
     code: { source: true, esm: true, lines: true, optimize: true },
   });
-  for (const [name, schema] of schemas) ajv.addSchema({ ...schema, $id: name });
+  for (const { name, schema } of originals) ajv.addSchema({ ...schema, $id: name });
   const code = (standalone as unknown as { default: typeof standalone.default })
-    .default(ajv, exported)
+    .default(ajv, Object.fromEntries(originals.map(({ name }) => [name, name])))
+    .replace('"use strict";\n', '')
     .replaceAll(/require\("ajv\/dist\/runtime\/ucs2length"\)\.default/g, 'ucs2length');
   if (code.includes('require('))
     throw new Error(`validators would import ${/require\([^)]*\)/.exec(code)?.[0]}`);
   const head = header('Validators of bodies and queries; operations.ts says which stands when.', 'openapi/');
-  const names = Object.keys(exported);
   return {
-    js: `${head}/* eslint-disable */\n${lengthHelper}\n${code}\n`,
+    js: `${head}/* eslint-disable */\n${lengthHelper}\n${code}\n${aliases.join('\n')}\n`,
     types: `${head}
 export interface ValidationError {
   instancePath: string;
@@ -73,7 +73,7 @@ export interface Validator {
   errors?: ValidationError[] | null;
 }
 
-${names.map((name) => `export const ${name}: Validator;`).join('\n')}
+${validators.map(({ name }) => `export const ${name}: Validator;`).join('\n')}
 `,
   };
 }

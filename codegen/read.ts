@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { checkContract } from './check.ts';
 import type { Behaviour, Contract, MessageCode, Operation, Policy, Schema, Verb } from './contract.ts';
 import { Problems } from './problems.ts';
 import { isMap, onlyKeys, type Raw, type Reading, readWindow } from './reading.ts';
@@ -37,6 +38,8 @@ export function readContract(directory: string): Contract {
     tags[resource] = firstComment(readFileSync(join(directory, file), 'utf8'));
     for (const [id, raw] of Object.entries(load(file))) {
       const operation = readOperation(reading, file, resource, id, raw);
+      const other = operations.find((earlier) => earlier.id === id);
+      if (other) problems.add(file, id, `is defined in ${other.file} already`);
       if (operation) operations.push(operation);
     }
   }
@@ -53,6 +56,8 @@ export function readContract(directory: string): Contract {
     tags,
     unimplemented: readUnimplemented(reading, load('unimplemented.yaml')),
   };
+  problems.throwIfAny();
+  checkContract(problems, contract);
   problems.throwIfAny();
   return contract;
 }

@@ -1,23 +1,32 @@
 /**
- * Reads schemas/<resource>.yaml. A schema is either plain JSON Schema (it has a type, a $ref, an enum
- * or a choice at its top) or a map of fields. A field is JSON Schema with x- keys for its windows,
+ * Reads schemas/<resource>.yaml. A schema is either plain JSON Schema (it has a type, a
+ * description, a $ref, an enum or a choice at its top) or a map of fields. A field is JSON Schema with x- keys for its windows,
  * names and visibility, or a list of such for a field that changed over the versions.
  */
 import type { Field, JsonSchema, ObjectSchema, Schema, ValueMap } from './contract.ts';
 import { isMap, onlyKeys, type Raw, type Reading, readWindow } from './reading.ts';
 
 const schemaKeys = ['x-required', 'x-closed', 'x-include'];
-const fieldKeys = ['x-since', 'x-until', 'x-from', 'x-visible-to', 'x-values', 'x-links', 'x-optional', 'x-default'];
+const fieldKeys = [
+  'x-since',
+  'x-until',
+  'x-from',
+  'x-visible-to',
+  'x-values',
+  'x-links',
+  'x-optional',
+  'x-default',
+  'x-outside',
+];
 
 /** Schemas to include the fields of, until includeFields has done so. */
 const included = new WeakMap<ObjectSchema, string>();
 
 export function isPlain(raw: Raw): boolean {
-  const { type, $ref, enum: choices, anyOf, oneOf } = raw;
+  const { type, $ref, description, enum: choices, anyOf, oneOf } = raw;
   return (
-    typeof type === 'string' ||
+    [type, $ref, description].some((value) => typeof value === 'string') ||
     Array.isArray(type) ||
-    typeof $ref === 'string' ||
     [choices, anyOf, oneOf].some(Array.isArray)
   );
 }
@@ -67,10 +76,17 @@ function readField(reading: Reading, file: string, where: string, name: string, 
     visibleTo: textOrNull(own['x-visible-to']),
     links: textOrNull(own['x-links']),
     optional: own['x-optional'] === true,
+    refused: readOutside(reading, file, where, own['x-outside']),
     fallback: own['x-default'],
     values: readValues(reading, file, where, own['x-values']),
     schema: own['x-links'] === undefined ? schema : { $ref: '#/Links' },
   };
+}
+
+function readOutside(reading: Reading, file: string, where: string, raw: unknown): boolean {
+  if (raw !== undefined && raw !== 'refuse')
+    reading.problems.add(file, where, 'x-outside can only be `refuse`');
+  return raw === 'refuse';
 }
 
 function readValues(reading: Reading, file: string, where: string, raw: unknown): ValueMap[] {

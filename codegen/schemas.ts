@@ -55,23 +55,28 @@ export function fieldSchema(field: Field, version: number, refer: Refer): JsonSc
   return { ...schema, enum: [...new Set(values)] };
 }
 
-/** A named schema at a version, as a response shows it or as a request must be. */
+/** As a response shows it, as a request is described, or as a request is validated. */
+export type Side = 'response' | 'request' | 'validation';
+
+/** A named schema at a version. */
 export function schemaAt(
   contract: Contract,
   name: string,
   version: number,
-  side: 'request' | 'response',
+  side: Side,
   refer: Refer,
 ): JsonSchema {
   const schema = contract.schemas[name];
   if (!schema) throw new Error(`no schema ${name}`);
   if (schema.kind === 'plain') return withRefs(schema.schema, refer);
   const present = schema.fields.filter((field) => within(field, version));
-  const properties = Object.fromEntries(
-    present.map((field) => [field.name, fieldSchema(field, version, refer)]),
-  );
+  const properties: Record<string, JsonSchema | false> = {};
+  for (const field of present) properties[field.name] = fieldSchema(field, version, refer);
+  if (side === 'validation') {
+    for (const { name, refused } of schema.fields) if (refused) properties[name] ??= false;
+  }
   const required =
-    side === 'request'
+    side !== 'response'
       ? schema.required.filter((key) => key in properties)
       : present.filter((field) => !field.optional && !field.visibleTo).map((field) => field.name);
   return {

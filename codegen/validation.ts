@@ -47,7 +47,7 @@ function validatorsOf(
 
 /** A schema at a version with every reference replaced by what it refers to, ready for ajv. */
 export function resolved(contract: Contract, root: JsonSchema, version: number): JsonSchema {
-  const refer = (name: string): JsonSchema => schemaAt(contract, name, version, 'request', refer);
+  const refer = (name: string): JsonSchema => schemaAt(contract, name, version, 'validation', refer);
   return forAjv(withRefs(root, refer)) as JsonSchema;
 }
 

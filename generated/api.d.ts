@@ -36,14 +36,14 @@ export interface components {
             access_to: string;
             /** @description ip, user, cert or cephx */
             access_type: string;
-            lock_deletion?: components["schemas"]["Flag"];
-            lock_reason?: string | null;
-            lock_visibility?: components["schemas"]["Flag"];
-            metadata?: components["schemas"]["Metadata"] | null;
+            lock_deletion?: components["schemas"]["LooseFlag"];
+            lock_reason?: string | number | null;
+            lock_visibility?: components["schemas"]["LooseFlag"];
+            metadata?: components["schemas"]["NewMetadata"];
         };
         AccessDeny: {
-            access_id: string | number;
-            unrestrict?: components["schemas"]["Flag"];
+            access_id: string | number | null;
+            unrestrict?: components["schemas"]["LooseFlag"];
         };
         AccessRuleFilter: {
             access_key?: string;
@@ -83,6 +83,7 @@ export interface components {
             name: string;
             updated_at: components["schemas"]["NullableTimestamp"];
         };
+        ClassLimit: number;
         Count: string;
         EnsureShares: {
             /** @description A back end, as host@backend */
@@ -136,14 +137,15 @@ export interface components {
         ExtraSpecs: {
             [key: string]: string | boolean | null;
         };
-        ExtraSpecsSent: {
+        ExtraSpecsOfNewType: {
             [key: string]: string | boolean | number | null;
+        } | null | unknown[];
+        ExtraSpecsSent: {
+            [key: string]: string | boolean;
         };
         /** @description A boolean, or a word for one. */
         Flag: boolean | (0 | 1) | components["schemas"]["FlagText"];
         FlagText: string;
-        /** @description A status of share instances; the handler knows which may be set. */
-        InstanceStatusSent: string;
         Label: string | null;
         Limits: {
             absolute: components["schemas"]["AbsoluteLimits"];
@@ -157,6 +159,8 @@ export interface components {
         };
         /** @description Where the resource is found, with the version (self) and without (bookmark). */
         Links: components["schemas"]["Link"][];
+        /** @description True for true, 1, yes and the like; false for anything else. */
+        LooseFlag: unknown;
         MediaType: {
             base: string;
             type: string;
@@ -180,8 +184,8 @@ export interface components {
         };
         MessageFilter: {
             action_id?: string;
-            created_before?: string;
-            created_since?: string;
+            created_before?: components["schemas"]["TimeText"];
+            created_since?: components["schemas"]["TimeText"];
             detail_id?: string;
             limit?: components["schemas"]["Count"];
             message_level?: string;
@@ -198,6 +202,7 @@ export interface components {
         MetadataShown: {
             [key: string]: string;
         };
+        NewMetadata: components["schemas"]["Metadata"] | null | unknown[];
         /** @description Where the next page of a list is found; there is one when the page is full. */
         NextLinks: components["schemas"]["Link"][];
         NullableString: string | null;
@@ -262,19 +267,19 @@ export interface components {
             snapshots: number;
         };
         QuotaClassSetUpdate: {
-            backup_gigabytes?: number;
-            backups?: number;
-            encryption_keys?: number;
-            gigabytes?: number;
-            per_share_gigabytes?: number;
-            replica_gigabytes?: number;
-            share_group_snapshots?: number;
-            share_groups?: number;
-            share_networks?: number;
-            share_replicas?: number;
-            shares?: number;
-            snapshot_gigabytes?: number;
-            snapshots?: number;
+            backup_gigabytes?: components["schemas"]["ClassLimit"];
+            backups?: components["schemas"]["ClassLimit"];
+            encryption_keys?: components["schemas"]["ClassLimit"];
+            gigabytes?: components["schemas"]["ClassLimit"];
+            per_share_gigabytes?: components["schemas"]["ClassLimit"];
+            replica_gigabytes?: components["schemas"]["ClassLimit"];
+            share_group_snapshots?: components["schemas"]["ClassLimit"];
+            share_groups?: components["schemas"]["ClassLimit"];
+            share_networks?: components["schemas"]["ClassLimit"];
+            share_replicas?: components["schemas"]["ClassLimit"];
+            shares?: components["schemas"]["ClassLimit"];
+            snapshot_gigabytes?: components["schemas"]["ClassLimit"];
+            snapshots?: components["schemas"]["ClassLimit"];
         };
         QuotaLimit: number | string | null;
         QuotaScope: {
@@ -291,9 +296,9 @@ export interface components {
             id?: string;
             per_share_gigabytes: number;
             replica_gigabytes: number;
-            share_group_snapshots: number;
-            share_groups: number;
-            share_networks: number;
+            share_group_snapshots?: number;
+            share_groups?: number;
+            share_networks?: number;
             share_replicas: number;
             shares: number;
             snapshot_gigabytes: number;
@@ -307,9 +312,9 @@ export interface components {
             id: string;
             per_share_gigabytes: components["schemas"]["QuotaUsage"];
             replica_gigabytes: components["schemas"]["QuotaUsage"];
-            share_group_snapshots: components["schemas"]["QuotaUsage"];
-            share_groups: components["schemas"]["QuotaUsage"];
-            share_networks: components["schemas"]["QuotaUsage"];
+            share_group_snapshots?: components["schemas"]["QuotaUsage"];
+            share_groups?: components["schemas"]["QuotaUsage"];
+            share_networks?: components["schemas"]["QuotaUsage"];
             share_replicas: components["schemas"]["QuotaUsage"];
             shares: components["schemas"]["QuotaUsage"];
             snapshot_gigabytes: components["schemas"]["QuotaUsage"];
@@ -319,8 +324,8 @@ export interface components {
             backup_gigabytes?: components["schemas"]["QuotaLimit"];
             backups?: components["schemas"]["QuotaLimit"];
             encryption_keys?: components["schemas"]["QuotaLimit"];
-            /** @description Allows limits below what is used */
-            force?: components["schemas"]["Flag"];
+            /** @description True allows limits below what is used */
+            force?: unknown;
             gigabytes?: components["schemas"]["QuotaLimit"];
             per_share_gigabytes?: components["schemas"]["QuotaLimit"];
             replica_gigabytes?: components["schemas"]["QuotaLimit"];
@@ -331,23 +336,6 @@ export interface components {
             shares?: components["schemas"]["QuotaLimit"];
             snapshot_gigabytes?: components["schemas"]["QuotaLimit"];
             snapshots?: components["schemas"]["QuotaLimit"];
-        };
-        QuotaSetUpdated: {
-            backup_gigabytes: number;
-            backups: number;
-            encryption_keys: number;
-            gigabytes: number;
-            /** @description The project; left out after a change */
-            id?: string;
-            per_share_gigabytes: number;
-            replica_gigabytes: number;
-            share_group_snapshots: number;
-            share_groups: number;
-            share_networks: number;
-            share_replicas: number;
-            shares: number;
-            snapshot_gigabytes: number;
-            snapshots: number;
         };
         QuotaUsage: {
             in_use: number;
@@ -385,7 +373,6 @@ export interface components {
         };
         ServiceState: {
             binary: string;
-            disabled?: boolean;
             disabled_reason: string | null;
             ensuring: boolean | null;
             host: string;
@@ -393,9 +380,9 @@ export interface components {
             status: "enabled" | "disabled";
         };
         ServiceUpdate: {
-            binary: string;
+            binary: string | number | null;
             disabled_reason?: string | null;
-            host: string;
+            host: string | number | null;
         };
         /** @enum {string} */
         SettableShareStatus: "creating" | "creating_from_snapshot" | "deleting" | "deferred_deleting" | "deleted" | "error" | "error_deleting" | "error_deferred_deleting" | "available" | "manage_starting" | "manage_error" | "unmanage_starting" | "manage_error_unmanage_starting" | "unmanage_error" | "unmanaged" | "extending" | "extending_error" | "shrinking" | "shrinking_error" | "shrinking_possible_data_loss_error" | "migrating" | "migrating_to" | "server_migrating" | "server_migrating_to" | "replication_change" | "restoring" | "reverting" | "reverting_to_snapshot" | "reverting_error" | "awaiting_transfer" | "backup_creating" | "backup_restoring" | "backup_restoring_error" | "ensuring";
@@ -471,7 +458,7 @@ export interface components {
             display_name?: components["schemas"]["Label"];
             encryption_key_ref?: string | null;
             is_public?: components["schemas"]["Flag"];
-            metadata?: components["schemas"]["Metadata"] | null | unknown[];
+            metadata?: components["schemas"]["NewMetadata"];
             mount_point_name?: string | number | null;
             name?: components["schemas"]["Label"];
             scheduler_hints?: components["schemas"]["SchedulerHints"] | null;
@@ -590,13 +577,13 @@ export interface components {
         ShareInstanceFilter: {
             export_location_id?: string;
             export_location_path?: string;
-            is_soft_deleted?: string;
+            is_soft_deleted?: components["schemas"]["FlagText"];
             limit?: string;
             offset?: string;
         };
         ShareInstanceResetStatus: {
-            "os-status"?: components["schemas"]["InstanceStatusSent"];
-            status?: components["schemas"]["InstanceStatusSent"];
+            /** @description The handler knows which may be set */
+            status: string;
         };
         ShareResetStatus: {
             "os-status"?: components["schemas"]["SettableShareStatus"];
@@ -644,7 +631,7 @@ export interface components {
         };
         ShareTypeCreate: {
             description?: string | null;
-            extra_specs?: components["schemas"]["ExtraSpecsSent"] | null | unknown[];
+            extra_specs?: components["schemas"]["ExtraSpecsOfNewType"];
             is_public?: components["schemas"]["TypeIsPublic"];
             name?: string | null;
         };
@@ -689,7 +676,7 @@ export interface components {
             access_type: string;
         };
         SnapshotAccessDeny: {
-            access_id: string | number;
+            access_id: string;
         };
         SnapshotAccessRule: {
             access_to: string;
@@ -707,9 +694,9 @@ export interface components {
             display_name?: components["schemas"]["Label"];
             /** @description Has no effect any more */
             force?: unknown;
-            metadata?: components["schemas"]["Metadata"] | null | unknown[];
+            metadata?: components["schemas"]["NewMetadata"];
             name?: components["schemas"]["Label"];
-            share_id: string | number;
+            share_id: string | number | null;
         };
         SnapshotDetailFilter: {
             all_tenants?: string;
@@ -804,8 +791,7 @@ export interface components {
             status: components["schemas"]["SnapshotStatus"];
         };
         SnapshotResetStatus: {
-            "os-status"?: string;
-            status?: string;
+            status: string;
         };
         /** @description A status of snapshots and snapshot instances. */
         SnapshotStatus: string;
@@ -825,6 +811,7 @@ export interface components {
         TaskState: "migration_starting" | "migration_in_progress" | "migration_completing" | "migration_success" | "migration_error" | "migration_cancelled" | "migration_driver_in_progress" | "migration_driver_phase1_done" | "data_copying_starting" | "data_copying_in_progress" | "data_copying_completing" | "data_copying_completed" | "data_copying_cancelled" | "data_copying_error" | null;
         /** @description UTC, with microseconds and without a zone, as in 2026-01-31T12:00:00.000000. */
         Timestamp: string;
+        TimeText: string;
         TypeIsPublic: boolean | null;
         Version: {
             /** @example v2.0 */

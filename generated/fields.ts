@@ -21,7 +21,6 @@ export type SchemaName =
   | 'QuotaClassSet'
   | 'QuotaScope'
   | 'QuotaSetUpdate'
-  | 'QuotaSetUpdated'
   | 'QuotaClassSetUpdate'
   | 'Limits'
   | 'AbsoluteLimits'
@@ -224,11 +223,11 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'id', since: 0, until: 99, optional: true },
     { name: 'gigabytes', since: 0, until: 99 },
     { name: 'shares', since: 0, until: 99 },
-    { name: 'share_networks', since: 0, until: 99 },
+    { name: 'share_networks', since: 0, until: 99, optional: true },
     { name: 'snapshot_gigabytes', since: 0, until: 99 },
     { name: 'snapshots', since: 0, until: 99 },
-    { name: 'share_groups', since: 40, until: 99 },
-    { name: 'share_group_snapshots', since: 40, until: 99 },
+    { name: 'share_groups', since: 40, until: 99, optional: true },
+    { name: 'share_group_snapshots', since: 40, until: 99, optional: true },
     { name: 'share_replicas', since: 53, until: 99 },
     { name: 'replica_gigabytes', since: 53, until: 99 },
     { name: 'per_share_gigabytes', since: 62, until: 99 },
@@ -240,11 +239,11 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'id', since: 0, until: 99 },
     { name: 'gigabytes', since: 0, until: 99, schema: 'QuotaUsage' },
     { name: 'shares', since: 0, until: 99, schema: 'QuotaUsage' },
-    { name: 'share_networks', since: 0, until: 99, schema: 'QuotaUsage' },
+    { name: 'share_networks', since: 0, until: 99, schema: 'QuotaUsage', optional: true },
     { name: 'snapshot_gigabytes', since: 0, until: 99, schema: 'QuotaUsage' },
     { name: 'snapshots', since: 0, until: 99, schema: 'QuotaUsage' },
-    { name: 'share_groups', since: 40, until: 99, schema: 'QuotaUsage' },
-    { name: 'share_group_snapshots', since: 40, until: 99, schema: 'QuotaUsage' },
+    { name: 'share_groups', since: 40, until: 99, schema: 'QuotaUsage', optional: true },
+    { name: 'share_group_snapshots', since: 40, until: 99, schema: 'QuotaUsage', optional: true },
     { name: 'share_replicas', since: 53, until: 99, schema: 'QuotaUsage' },
     { name: 'replica_gigabytes', since: 53, until: 99, schema: 'QuotaUsage' },
     { name: 'per_share_gigabytes', since: 62, until: 99, schema: 'QuotaUsage' },
@@ -292,22 +291,6 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'backup_gigabytes', since: 80, until: 99 },
     { name: 'encryption_keys', since: 90, until: 99 },
     { name: 'force', since: 0, until: 99 },
-  ],
-  QuotaSetUpdated: [
-    { name: 'id', since: 0, until: 99, optional: true },
-    { name: 'gigabytes', since: 0, until: 99 },
-    { name: 'shares', since: 0, until: 99 },
-    { name: 'share_networks', since: 0, until: 99 },
-    { name: 'snapshot_gigabytes', since: 0, until: 99 },
-    { name: 'snapshots', since: 0, until: 99 },
-    { name: 'share_groups', since: 40, until: 99 },
-    { name: 'share_group_snapshots', since: 40, until: 99 },
-    { name: 'share_replicas', since: 53, until: 99 },
-    { name: 'replica_gigabytes', since: 53, until: 99 },
-    { name: 'per_share_gigabytes', since: 62, until: 99 },
-    { name: 'backups', since: 80, until: 99 },
-    { name: 'backup_gigabytes', since: 80, until: 99 },
-    { name: 'encryption_keys', since: 90, until: 99 },
   ],
   QuotaClassSetUpdate: [
     { name: 'gigabytes', since: 0, until: 99 },
@@ -419,7 +402,6 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
   ServiceState: [
     { name: 'host', since: 0, until: 99 },
     { name: 'binary', since: 0, until: 99 },
-    { name: 'disabled', since: 0, until: 6, optional: true },
     { name: 'status', since: 0, until: 99 },
     { name: 'disabled_reason', since: 83, until: 99 },
     { name: 'ensuring', since: 86, until: 99 },
@@ -465,7 +447,6 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
   ],
   ShareInstanceResetStatus: [
     { name: 'status', since: 0, until: 99 },
-    { name: 'os-status', since: 0, until: 99 },
   ],
   ShareSummary: [
     { name: 'id', since: 0, until: 99 },
@@ -709,7 +690,6 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
   ],
   SnapshotResetStatus: [
     { name: 'status', since: 0, until: 99 },
-    { name: 'os-status', since: 0, until: 99 },
   ],
   SnapshotAccessRule: [
     { name: 'id', since: 0, until: 99 },

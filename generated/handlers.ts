@@ -223,7 +223,7 @@ export interface Operations {
     path: { id: string };
     query: Schemas['QuotaScope'];
     body: Schemas['QuotaSetUpdate'];
-    result: { quota_set: Schemas['QuotaSetUpdated'] };
+    result: { quota_set: Schemas['QuotaSet'] };
   };
   /** Takes a project, user or share type back to the default quotas. */
   deleteQuotaSet: {
@@ -356,7 +356,7 @@ export interface Operations {
     path: { resource_id: string; key: string };
     query: None;
     body: Schemas['Metadata'];
-    result: { meta: Schemas['Metadata'] };
+    result: { metadata: Schemas['Metadata'] };
   };
   /** Removes one pair of the metadata of a share. */
   deleteShareMetadataItem: {
@@ -559,7 +559,7 @@ export interface Operations {
     path: { resource_id: string; key: string };
     query: None;
     body: Schemas['Metadata'];
-    result: { meta: Schemas['Metadata'] };
+    result: { metadata: Schemas['Metadata'] };
   };
   /** Removes one pair of the metadata of a snapshot. */
   deleteSnapshotMetadataItem: {

@@ -14,7 +14,6 @@ function ucs2length(text) {
   return length;
 }
 
-"use strict";
 export const v_listAccessRules_query_0 = validate20;
 const schema31 = {"type":"object","properties":{"share_id":{"type":"string"},"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":"string"},"access_key":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listAccessRules_query_0"};
 
@@ -340,174 +339,8 @@ return errors === 0;
 }
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const v_replaceExportLocationMetadata_body_0 = validate23;
-
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createExportLocationMetadata_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate23.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-const _errs1 = errors;
-if(typeof key0 === "string"){
-if(!pattern4.test(key0)){
-const err0 = {instancePath,schemaPath:"#/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[a-zA-Z0-9-_:. ]{1,255}$"},message:"must match pattern \""+"^[a-zA-Z0-9-_:. ]{1,255}$"+"\"",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate23.errors = vErrors;
-return false;
-break;
-}
-}
-if(valid0){
-for(const key1 in data){
-let data0 = data[key1];
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 1023){
-validate23.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate23.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate23.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs3 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate23.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate23.errors = vErrors;
-return errors === 0;
-}
-validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-export const v_updateExportLocationMetadataItem_body_0 = validate23;
-
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createExportLocationMetadata_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate23.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-const _errs1 = errors;
-if(typeof key0 === "string"){
-if(!pattern4.test(key0)){
-const err0 = {instancePath,schemaPath:"#/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[a-zA-Z0-9-_:. ]{1,255}$"},message:"must match pattern \""+"^[a-zA-Z0-9-_:. ]{1,255}$"+"\"",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate23.errors = vErrors;
-return false;
-break;
-}
-}
-if(valid0){
-for(const key1 in data){
-let data0 = data[key1];
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 1023){
-validate23.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate23.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate23.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs3 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate23.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate23.errors = vErrors;
-return errors === 0;
-}
-validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
 export const v_createExtraSpecs_body_0 = validate24;
-const schema35 = {"type":"object","additionalProperties":{"type":["string","boolean","number","null"]},"$id":"v_createExtraSpecs_body_0"};
+const schema35 = {"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":["string","boolean"],"minLength":1,"maxLength":255},"$id":"v_createExtraSpecs_body_0"};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createExtraSpecs_body_0" */;
@@ -523,53 +356,72 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-let data0 = data[key0];
-const _errs2 = errors;
-if((((typeof data0 !== "string") && (typeof data0 !== "boolean")) && (!((typeof data0 == "number") && (isFinite(data0))))) && (data0 !== null)){
-validate24.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,boolean,number,null"}];
-return false;
-}
-var valid0 = _errs2 === errors;
-if(!valid0){
-break;
-}
-}
+const _errs1 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
 }
 else {
-validate24.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath,schemaPath:"#/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
 }
 }
-validate24.errors = vErrors;
-return errors === 0;
 }
-validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-export const v_updateExtraSpec_body_0 = validate24;
-
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createExtraSpecs_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate24.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-const _errs2 = errors;
-if((((typeof data0 !== "string") && (typeof data0 !== "boolean")) && (!((typeof data0 == "number") && (isFinite(data0))))) && (data0 !== null)){
-validate24.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,boolean,number,null"}];
-return false;
-}
-var valid0 = _errs2 === errors;
+var valid0 = _errs1 === errors;
 if(!valid0){
+const err2 = {instancePath,schemaPath:"#/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+validate24.errors = vErrors;
+return false;
 break;
+}
+}
+if(valid0){
+for(const key1 in data){
+let data0 = data[key1];
+const _errs3 = errors;
+if((typeof data0 !== "string") && (typeof data0 !== "boolean")){
+validate24.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: schema35.additionalProperties.type},message:"must be string,boolean"}];
+return false;
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 255){
+validate24.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate24.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs3 === errors;
+if(!valid1){
+break;
+}
 }
 }
 }
@@ -758,7 +610,8 @@ return errors === 0;
 validate25.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"action_id":true,"detail_id":true,"message_level":true,"request_id":true,"resource_id":true,"resource_type":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_listMessages_query_1 = validate26;
-const schema37 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"action_id":{"type":"string"},"detail_id":{"type":"string"},"message_level":{"type":"string"},"request_id":{"type":"string"},"resource_id":{"type":"string"},"resource_type":{"type":"string"},"created_since":{"type":"string"},"created_before":{"type":"string"}},"$id":"v_listMessages_query_1"};
+const schema37 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"action_id":{"type":"string"},"detail_id":{"type":"string"},"message_level":{"type":"string"},"request_id":{"type":"string"},"resource_id":{"type":"string"},"resource_type":{"type":"string"},"created_since":{"type":"string","pattern":"^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$"},"created_before":{"type":"string","pattern":"^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$"}},"$id":"v_listMessages_query_1"};
+const pattern9 = new RegExp("^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$", "u");
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listMessages_query_1" */;
@@ -912,10 +765,19 @@ var valid0 = true;
 }
 if(valid0){
 if(data.created_since !== undefined){
+let data10 = data.created_since;
 const _errs21 = errors;
-if(typeof data.created_since !== "string"){
+if(errors === _errs21){
+if(typeof data10 === "string"){
+if(!pattern9.test(data10)){
+validate26.errors = [{instancePath:instancePath+"/created_since",schemaPath:"#/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$"+"\""}];
+return false;
+}
+}
+else {
 validate26.errors = [{instancePath:instancePath+"/created_since",schemaPath:"#/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 var valid0 = _errs21 === errors;
 }
@@ -924,10 +786,19 @@ var valid0 = true;
 }
 if(valid0){
 if(data.created_before !== undefined){
+let data11 = data.created_before;
 const _errs23 = errors;
-if(typeof data.created_before !== "string"){
+if(errors === _errs23){
+if(typeof data11 === "string"){
+if(!pattern9.test(data11)){
+validate26.errors = [{instancePath:instancePath+"/created_before",schemaPath:"#/properties/created_before/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$"+"\""}];
+return false;
+}
+}
+else {
 validate26.errors = [{instancePath:instancePath+"/created_before",schemaPath:"#/properties/created_before/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 var valid0 = _errs23 === errors;
 }
@@ -957,7 +828,7 @@ return errors === 0;
 validate26.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"action_id":true,"detail_id":true,"message_level":true,"request_id":true,"resource_id":true,"resource_type":true,"created_since":true,"created_before":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_getQuotaSet_query_0 = validate27;
-const schema38 = {"type":"object","properties":{"user_id":{"type":"string"}},"$id":"v_getQuotaSet_query_0"};
+const schema38 = {"type":"object","properties":{"user_id":{"type":"string"},"share_type":false},"$id":"v_getQuotaSet_query_0"};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_getQuotaSet_query_0" */;
@@ -973,9 +844,24 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.user_id !== undefined){
+const _errs1 = errors;
 if(typeof data.user_id !== "string"){
 validate27.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+var valid0 = false;
+validate27.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -987,7 +873,7 @@ return false;
 validate27.errors = vErrors;
 return errors === 0;
 }
-validate27.evaluated = {"props":{"user_id":true},"dynamicProps":false,"dynamicItems":false};
+validate27.evaluated = {"props":{"user_id":true,"share_type":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_getQuotaSet_query_1 = validate28;
 const schema39 = {"type":"object","properties":{"user_id":{"type":"string"},"share_type":{"type":"string"}},"$id":"v_getQuotaSet_query_1"};
@@ -1040,92 +926,9 @@ return errors === 0;
 }
 validate28.evaluated = {"props":{"user_id":true,"share_type":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_getQuotaSetDetail_query_0 = validate27;
-
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_getQuotaSet_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate27.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.user_id !== undefined){
-if(typeof data.user_id !== "string"){
-validate27.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-else {
-validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate27.errors = vErrors;
-return errors === 0;
-}
-validate27.evaluated = {"props":{"user_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_getQuotaSetDetail_query_1 = validate28;
-
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_getQuotaSet_query_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate28.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.user_id !== undefined){
-const _errs1 = errors;
-if(typeof data.user_id !== "string"){
-validate28.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-const _errs3 = errors;
-if(typeof data.share_type !== "string"){
-validate28.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-else {
-validate28.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate28.errors = vErrors;
-return errors === 0;
-}
-validate28.evaluated = {"props":{"user_id":true,"share_type":true},"dynamicProps":false,"dynamicItems":false};
-
 export const v_updateQuotaSet_body_0 = validate29;
-const schema40 = {"type":"object","properties":{"gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"shares":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_networks":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"snapshot_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"snapshots":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateQuotaSet_body_0"};
-const pattern9 = new RegExp("^(-1|[0-9]+)$", "u");
-const pattern14 = new RegExp("^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$", "u");
+const schema40 = {"type":"object","properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"share_groups":false,"share_group_snapshots":false,"share_replicas":false,"replica_gigabytes":false,"per_share_gigabytes":false,"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_0"};
+const pattern11 = new RegExp("^\\s*(-1|[0-9]{1,10})\\s*$", "u");
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaSet_body_0" */;
@@ -1143,8 +946,8 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.gigabytes !== undefined){
 let data0 = data.gigabytes;
 const _errs1 = errors;
-if(((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
-validate29.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema40.properties.gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data0 == "number") && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
+validate29.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema40.properties.gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs1){
@@ -1162,8 +965,8 @@ return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!pattern9.test(data0)){
-validate29.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data0)){
+validate29.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1178,8 +981,8 @@ if(valid0){
 if(data.shares !== undefined){
 let data1 = data.shares;
 const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate29.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema40.properties.shares.type},message:"must be integer,string,null"}];
+if(((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate29.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema40.properties.shares.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs3){
@@ -1197,8 +1000,8 @@ return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(!pattern9.test(data1)){
-validate29.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data1)){
+validate29.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1213,8 +1016,8 @@ if(valid0){
 if(data.share_networks !== undefined){
 let data2 = data.share_networks;
 const _errs5 = errors;
-if(((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
-validate29.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema40.properties.share_networks.type},message:"must be integer,string,null"}];
+if(((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
+validate29.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema40.properties.share_networks.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs5){
@@ -1232,8 +1035,8 @@ return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(!pattern9.test(data2)){
-validate29.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data2)){
+validate29.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1248,8 +1051,8 @@ if(valid0){
 if(data.snapshot_gigabytes !== undefined){
 let data3 = data.snapshot_gigabytes;
 const _errs7 = errors;
-if(((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
-validate29.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema40.properties.snapshot_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
+validate29.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema40.properties.snapshot_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs7){
@@ -1267,8 +1070,8 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern9.test(data3)){
-validate29.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data3)){
+validate29.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1283,8 +1086,8 @@ if(valid0){
 if(data.snapshots !== undefined){
 let data4 = data.snapshots;
 const _errs9 = errors;
-if(((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
-validate29.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema40.properties.snapshots.type},message:"must be integer,string,null"}];
+if(((!((typeof data4 == "number") && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
+validate29.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema40.properties.snapshots.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs9){
@@ -1302,8 +1105,8 @@ return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(!pattern9.test(data4)){
-validate29.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data4)){
+validate29.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1315,101 +1118,83 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.force !== undefined){
-let data5 = data.force;
-const _errs11 = errors;
-const _errs12 = errors;
-let valid1 = false;
-const _errs13 = errors;
-if(typeof data5 !== "boolean"){
-const err0 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs13 === errors;
-valid1 = valid1 || _valid0;
-const _errs15 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err1 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!((data5 === 0) || (data5 === 1))){
-const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema40.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs15 === errors;
-valid1 = valid1 || _valid0;
-const _errs17 = errors;
-if(errors === _errs17){
-if(typeof data5 === "string"){
-if(!pattern14.test(data5)){
-const err3 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-var _valid0 = _errs17 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate29.errors = vErrors;
+if(data.share_groups !== undefined){
+var valid0 = false;
+validate29.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
-errors = _errs12;
-if(vErrors !== null){
-if(_errs12){
-vErrors.length = _errs12;
+var valid0 = true;
 }
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs11 === errors;
+if(valid0){
+if(data.share_group_snapshots !== undefined){
+var valid0 = false;
+validate29.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.share_replicas !== undefined){
+var valid0 = false;
+validate29.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.replica_gigabytes !== undefined){
+var valid0 = false;
+validate29.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.per_share_gigabytes !== undefined){
+var valid0 = false;
+validate29.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.backups !== undefined){
+var valid0 = false;
+validate29.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.backup_gigabytes !== undefined){
+var valid0 = false;
+validate29.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.encryption_keys !== undefined){
+var valid0 = false;
+validate29.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -1425,10 +1210,10 @@ return false;
 validate29.errors = vErrors;
 return errors === 0;
 }
-validate29.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate29.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"force":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true,"encryption_keys":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaSet_body_1 = validate30;
-const schema41 = {"type":"object","properties":{"gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"shares":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_networks":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"snapshot_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"snapshots":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_groups":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_group_snapshots":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateQuotaSet_body_1"};
+const schema41 = {"type":"object","properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"share_replicas":false,"replica_gigabytes":false,"per_share_gigabytes":false,"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_1"};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaSet_body_1" */;
@@ -1446,8 +1231,8 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.gigabytes !== undefined){
 let data0 = data.gigabytes;
 const _errs1 = errors;
-if(((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
-validate30.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema41.properties.gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data0 == "number") && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
+validate30.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema41.properties.gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs1){
@@ -1465,8 +1250,8 @@ return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!pattern9.test(data0)){
-validate30.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data0)){
+validate30.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1481,8 +1266,8 @@ if(valid0){
 if(data.shares !== undefined){
 let data1 = data.shares;
 const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate30.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema41.properties.shares.type},message:"must be integer,string,null"}];
+if(((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate30.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema41.properties.shares.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs3){
@@ -1500,8 +1285,8 @@ return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(!pattern9.test(data1)){
-validate30.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data1)){
+validate30.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1516,8 +1301,8 @@ if(valid0){
 if(data.share_networks !== undefined){
 let data2 = data.share_networks;
 const _errs5 = errors;
-if(((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
-validate30.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema41.properties.share_networks.type},message:"must be integer,string,null"}];
+if(((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
+validate30.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema41.properties.share_networks.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs5){
@@ -1535,8 +1320,8 @@ return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(!pattern9.test(data2)){
-validate30.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data2)){
+validate30.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1551,8 +1336,8 @@ if(valid0){
 if(data.snapshot_gigabytes !== undefined){
 let data3 = data.snapshot_gigabytes;
 const _errs7 = errors;
-if(((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
-validate30.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema41.properties.snapshot_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
+validate30.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema41.properties.snapshot_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs7){
@@ -1570,8 +1355,8 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern9.test(data3)){
-validate30.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data3)){
+validate30.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1586,8 +1371,8 @@ if(valid0){
 if(data.snapshots !== undefined){
 let data4 = data.snapshots;
 const _errs9 = errors;
-if(((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
-validate30.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema41.properties.snapshots.type},message:"must be integer,string,null"}];
+if(((!((typeof data4 == "number") && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
+validate30.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema41.properties.snapshots.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs9){
@@ -1605,8 +1390,8 @@ return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(!pattern9.test(data4)){
-validate30.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data4)){
+validate30.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1621,8 +1406,8 @@ if(valid0){
 if(data.share_groups !== undefined){
 let data5 = data.share_groups;
 const _errs11 = errors;
-if(((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
-validate30.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema41.properties.share_groups.type},message:"must be integer,string,null"}];
+if(((!((typeof data5 == "number") && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
+validate30.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema41.properties.share_groups.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs11){
@@ -1640,8 +1425,8 @@ return false;
 }
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern9.test(data5)){
-validate30.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data5)){
+validate30.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1656,8 +1441,8 @@ if(valid0){
 if(data.share_group_snapshots !== undefined){
 let data6 = data.share_group_snapshots;
 const _errs13 = errors;
-if(((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
-validate30.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema41.properties.share_group_snapshots.type},message:"must be integer,string,null"}];
+if(((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
+validate30.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema41.properties.share_group_snapshots.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs13){
@@ -1675,8 +1460,8 @@ return false;
 }
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(!pattern9.test(data6)){
-validate30.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data6)){
+validate30.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1688,101 +1473,63 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.force !== undefined){
-let data7 = data.force;
-const _errs15 = errors;
-const _errs16 = errors;
-let valid1 = false;
-const _errs17 = errors;
-if(typeof data7 !== "boolean"){
-const err0 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs17 === errors;
-valid1 = valid1 || _valid0;
-const _errs19 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-const err1 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!((data7 === 0) || (data7 === 1))){
-const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema41.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs21 = errors;
-if(errors === _errs21){
-if(typeof data7 === "string"){
-if(!pattern14.test(data7)){
-const err3 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-var _valid0 = _errs21 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate30.errors = vErrors;
+if(data.share_replicas !== undefined){
+var valid0 = false;
+validate30.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
-errors = _errs16;
-if(vErrors !== null){
-if(_errs16){
-vErrors.length = _errs16;
+var valid0 = true;
 }
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs15 === errors;
+if(valid0){
+if(data.replica_gigabytes !== undefined){
+var valid0 = false;
+validate30.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.per_share_gigabytes !== undefined){
+var valid0 = false;
+validate30.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.backups !== undefined){
+var valid0 = false;
+validate30.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.backup_gigabytes !== undefined){
+var valid0 = false;
+validate30.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.encryption_keys !== undefined){
+var valid0 = false;
+validate30.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
 }
 }
 }
@@ -1800,10 +1547,10 @@ return false;
 validate30.errors = vErrors;
 return errors === 0;
 }
-validate30.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate30.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"force":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true,"encryption_keys":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaSet_body_2 = validate31;
-const schema42 = {"type":"object","properties":{"gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"shares":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_networks":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"snapshot_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"snapshots":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_groups":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_group_snapshots":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_replicas":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"replica_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateQuotaSet_body_2"};
+const schema42 = {"type":"object","properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_replicas":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"replica_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"per_share_gigabytes":false,"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_2"};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaSet_body_2" */;
@@ -1821,8 +1568,8 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.gigabytes !== undefined){
 let data0 = data.gigabytes;
 const _errs1 = errors;
-if(((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
-validate31.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema42.properties.gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data0 == "number") && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
+validate31.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema42.properties.gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs1){
@@ -1840,8 +1587,8 @@ return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!pattern9.test(data0)){
-validate31.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data0)){
+validate31.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1856,8 +1603,8 @@ if(valid0){
 if(data.shares !== undefined){
 let data1 = data.shares;
 const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate31.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema42.properties.shares.type},message:"must be integer,string,null"}];
+if(((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate31.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema42.properties.shares.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs3){
@@ -1875,8 +1622,8 @@ return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(!pattern9.test(data1)){
-validate31.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data1)){
+validate31.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1891,8 +1638,8 @@ if(valid0){
 if(data.share_networks !== undefined){
 let data2 = data.share_networks;
 const _errs5 = errors;
-if(((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
-validate31.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema42.properties.share_networks.type},message:"must be integer,string,null"}];
+if(((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
+validate31.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema42.properties.share_networks.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs5){
@@ -1910,8 +1657,8 @@ return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(!pattern9.test(data2)){
-validate31.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data2)){
+validate31.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1926,8 +1673,8 @@ if(valid0){
 if(data.snapshot_gigabytes !== undefined){
 let data3 = data.snapshot_gigabytes;
 const _errs7 = errors;
-if(((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
-validate31.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema42.properties.snapshot_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
+validate31.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema42.properties.snapshot_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs7){
@@ -1945,8 +1692,8 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern9.test(data3)){
-validate31.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data3)){
+validate31.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1961,8 +1708,8 @@ if(valid0){
 if(data.snapshots !== undefined){
 let data4 = data.snapshots;
 const _errs9 = errors;
-if(((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
-validate31.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema42.properties.snapshots.type},message:"must be integer,string,null"}];
+if(((!((typeof data4 == "number") && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
+validate31.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema42.properties.snapshots.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs9){
@@ -1980,8 +1727,8 @@ return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(!pattern9.test(data4)){
-validate31.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data4)){
+validate31.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -1996,8 +1743,8 @@ if(valid0){
 if(data.share_groups !== undefined){
 let data5 = data.share_groups;
 const _errs11 = errors;
-if(((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
-validate31.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema42.properties.share_groups.type},message:"must be integer,string,null"}];
+if(((!((typeof data5 == "number") && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
+validate31.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema42.properties.share_groups.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs11){
@@ -2015,8 +1762,8 @@ return false;
 }
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern9.test(data5)){
-validate31.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data5)){
+validate31.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2031,8 +1778,8 @@ if(valid0){
 if(data.share_group_snapshots !== undefined){
 let data6 = data.share_group_snapshots;
 const _errs13 = errors;
-if(((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
-validate31.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema42.properties.share_group_snapshots.type},message:"must be integer,string,null"}];
+if(((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
+validate31.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema42.properties.share_group_snapshots.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs13){
@@ -2050,8 +1797,8 @@ return false;
 }
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(!pattern9.test(data6)){
-validate31.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data6)){
+validate31.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2066,8 +1813,8 @@ if(valid0){
 if(data.share_replicas !== undefined){
 let data7 = data.share_replicas;
 const _errs15 = errors;
-if(((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")) && (data7 !== null)){
-validate31.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: schema42.properties.share_replicas.type},message:"must be integer,string,null"}];
+if(((!((typeof data7 == "number") && (isFinite(data7)))) && (typeof data7 !== "string")) && (data7 !== null)){
+validate31.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: schema42.properties.share_replicas.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs15){
@@ -2085,8 +1832,8 @@ return false;
 }
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(!pattern9.test(data7)){
-validate31.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data7)){
+validate31.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2101,8 +1848,8 @@ if(valid0){
 if(data.replica_gigabytes !== undefined){
 let data8 = data.replica_gigabytes;
 const _errs17 = errors;
-if(((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")) && (data8 !== null)){
-validate31.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: schema42.properties.replica_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data8 == "number") && (isFinite(data8)))) && (typeof data8 !== "string")) && (data8 !== null)){
+validate31.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: schema42.properties.replica_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs17){
@@ -2120,8 +1867,8 @@ return false;
 }
 if(errors === _errs17){
 if(typeof data8 === "string"){
-if(!pattern9.test(data8)){
-validate31.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data8)){
+validate31.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2133,101 +1880,43 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.force !== undefined){
-let data9 = data.force;
-const _errs19 = errors;
-const _errs20 = errors;
-let valid1 = false;
-const _errs21 = errors;
-if(typeof data9 !== "boolean"){
-const err0 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs21 === errors;
-valid1 = valid1 || _valid0;
-const _errs23 = errors;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-const err1 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!((data9 === 0) || (data9 === 1))){
-const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema42.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs23 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(errors === _errs25){
-if(typeof data9 === "string"){
-if(!pattern14.test(data9)){
-const err3 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate31.errors = vErrors;
+if(data.per_share_gigabytes !== undefined){
+var valid0 = false;
+validate31.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
-errors = _errs20;
-if(vErrors !== null){
-if(_errs20){
-vErrors.length = _errs20;
+var valid0 = true;
 }
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs19 === errors;
+if(valid0){
+if(data.backups !== undefined){
+var valid0 = false;
+validate31.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.backup_gigabytes !== undefined){
+var valid0 = false;
+validate31.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.encryption_keys !== undefined){
+var valid0 = false;
+validate31.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -2247,10 +1936,10 @@ return false;
 validate31.errors = vErrors;
 return errors === 0;
 }
-validate31.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate31.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"force":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true,"encryption_keys":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaSet_body_3 = validate32;
-const schema43 = {"type":"object","properties":{"gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"shares":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_networks":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"snapshot_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"snapshots":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_groups":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_group_snapshots":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_replicas":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"replica_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"per_share_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateQuotaSet_body_3"};
+const schema43 = {"type":"object","properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_replicas":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"replica_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"per_share_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_3"};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaSet_body_3" */;
@@ -2268,8 +1957,8 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.gigabytes !== undefined){
 let data0 = data.gigabytes;
 const _errs1 = errors;
-if(((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
-validate32.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema43.properties.gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data0 == "number") && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
+validate32.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema43.properties.gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs1){
@@ -2287,8 +1976,8 @@ return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!pattern9.test(data0)){
-validate32.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data0)){
+validate32.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2303,8 +1992,8 @@ if(valid0){
 if(data.shares !== undefined){
 let data1 = data.shares;
 const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate32.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema43.properties.shares.type},message:"must be integer,string,null"}];
+if(((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate32.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema43.properties.shares.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs3){
@@ -2322,8 +2011,8 @@ return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(!pattern9.test(data1)){
-validate32.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data1)){
+validate32.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2338,8 +2027,8 @@ if(valid0){
 if(data.share_networks !== undefined){
 let data2 = data.share_networks;
 const _errs5 = errors;
-if(((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
-validate32.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema43.properties.share_networks.type},message:"must be integer,string,null"}];
+if(((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
+validate32.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema43.properties.share_networks.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs5){
@@ -2357,8 +2046,8 @@ return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(!pattern9.test(data2)){
-validate32.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data2)){
+validate32.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2373,8 +2062,8 @@ if(valid0){
 if(data.snapshot_gigabytes !== undefined){
 let data3 = data.snapshot_gigabytes;
 const _errs7 = errors;
-if(((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
-validate32.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema43.properties.snapshot_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
+validate32.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema43.properties.snapshot_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs7){
@@ -2392,8 +2081,8 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern9.test(data3)){
-validate32.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data3)){
+validate32.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2408,8 +2097,8 @@ if(valid0){
 if(data.snapshots !== undefined){
 let data4 = data.snapshots;
 const _errs9 = errors;
-if(((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
-validate32.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema43.properties.snapshots.type},message:"must be integer,string,null"}];
+if(((!((typeof data4 == "number") && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
+validate32.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema43.properties.snapshots.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs9){
@@ -2427,8 +2116,8 @@ return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(!pattern9.test(data4)){
-validate32.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data4)){
+validate32.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2443,8 +2132,8 @@ if(valid0){
 if(data.share_groups !== undefined){
 let data5 = data.share_groups;
 const _errs11 = errors;
-if(((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
-validate32.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema43.properties.share_groups.type},message:"must be integer,string,null"}];
+if(((!((typeof data5 == "number") && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
+validate32.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema43.properties.share_groups.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs11){
@@ -2462,8 +2151,8 @@ return false;
 }
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern9.test(data5)){
-validate32.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data5)){
+validate32.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2478,8 +2167,8 @@ if(valid0){
 if(data.share_group_snapshots !== undefined){
 let data6 = data.share_group_snapshots;
 const _errs13 = errors;
-if(((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
-validate32.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema43.properties.share_group_snapshots.type},message:"must be integer,string,null"}];
+if(((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
+validate32.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema43.properties.share_group_snapshots.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs13){
@@ -2497,8 +2186,8 @@ return false;
 }
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(!pattern9.test(data6)){
-validate32.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data6)){
+validate32.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2513,8 +2202,8 @@ if(valid0){
 if(data.share_replicas !== undefined){
 let data7 = data.share_replicas;
 const _errs15 = errors;
-if(((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")) && (data7 !== null)){
-validate32.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: schema43.properties.share_replicas.type},message:"must be integer,string,null"}];
+if(((!((typeof data7 == "number") && (isFinite(data7)))) && (typeof data7 !== "string")) && (data7 !== null)){
+validate32.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: schema43.properties.share_replicas.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs15){
@@ -2532,8 +2221,8 @@ return false;
 }
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(!pattern9.test(data7)){
-validate32.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data7)){
+validate32.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2548,8 +2237,8 @@ if(valid0){
 if(data.replica_gigabytes !== undefined){
 let data8 = data.replica_gigabytes;
 const _errs17 = errors;
-if(((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")) && (data8 !== null)){
-validate32.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: schema43.properties.replica_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data8 == "number") && (isFinite(data8)))) && (typeof data8 !== "string")) && (data8 !== null)){
+validate32.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: schema43.properties.replica_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs17){
@@ -2567,8 +2256,8 @@ return false;
 }
 if(errors === _errs17){
 if(typeof data8 === "string"){
-if(!pattern9.test(data8)){
-validate32.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data8)){
+validate32.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2583,8 +2272,8 @@ if(valid0){
 if(data.per_share_gigabytes !== undefined){
 let data9 = data.per_share_gigabytes;
 const _errs19 = errors;
-if(((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")) && (data9 !== null)){
-validate32.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/type",keyword:"type",params:{type: schema43.properties.per_share_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data9 == "number") && (isFinite(data9)))) && (typeof data9 !== "string")) && (data9 !== null)){
+validate32.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/type",keyword:"type",params:{type: schema43.properties.per_share_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs19){
@@ -2602,8 +2291,8 @@ return false;
 }
 if(errors === _errs19){
 if(typeof data9 === "string"){
-if(!pattern9.test(data9)){
-validate32.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data9)){
+validate32.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2615,101 +2304,33 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.force !== undefined){
-let data10 = data.force;
-const _errs21 = errors;
-const _errs22 = errors;
-let valid1 = false;
-const _errs23 = errors;
-if(typeof data10 !== "boolean"){
-const err0 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs23 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err1 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema43.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(typeof data10 === "string"){
-if(!pattern14.test(data10)){
-const err3 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate32.errors = vErrors;
+if(data.backups !== undefined){
+var valid0 = false;
+validate32.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
-errors = _errs22;
-if(vErrors !== null){
-if(_errs22){
-vErrors.length = _errs22;
+var valid0 = true;
 }
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs21 === errors;
+if(valid0){
+if(data.backup_gigabytes !== undefined){
+var valid0 = false;
+validate32.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.encryption_keys !== undefined){
+var valid0 = false;
+validate32.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -2730,10 +2351,10 @@ return false;
 validate32.errors = vErrors;
 return errors === 0;
 }
-validate32.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate32.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"force":true,"backups":true,"backup_gigabytes":true,"encryption_keys":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaSet_body_4 = validate33;
-const schema44 = {"type":"object","properties":{"gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"shares":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_networks":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"snapshot_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"snapshots":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_groups":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_group_snapshots":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_replicas":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"replica_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"per_share_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"backups":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"backup_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateQuotaSet_body_4"};
+const schema44 = {"type":"object","properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_replicas":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"replica_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"per_share_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"backups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"backup_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"encryption_keys":false},"$id":"v_updateQuotaSet_body_4"};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaSet_body_4" */;
@@ -2751,8 +2372,8 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.gigabytes !== undefined){
 let data0 = data.gigabytes;
 const _errs1 = errors;
-if(((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
-validate33.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema44.properties.gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data0 == "number") && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
+validate33.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema44.properties.gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs1){
@@ -2770,8 +2391,8 @@ return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!pattern9.test(data0)){
-validate33.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data0)){
+validate33.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2786,8 +2407,8 @@ if(valid0){
 if(data.shares !== undefined){
 let data1 = data.shares;
 const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate33.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema44.properties.shares.type},message:"must be integer,string,null"}];
+if(((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate33.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema44.properties.shares.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs3){
@@ -2805,8 +2426,8 @@ return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(!pattern9.test(data1)){
-validate33.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data1)){
+validate33.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2821,8 +2442,8 @@ if(valid0){
 if(data.share_networks !== undefined){
 let data2 = data.share_networks;
 const _errs5 = errors;
-if(((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
-validate33.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema44.properties.share_networks.type},message:"must be integer,string,null"}];
+if(((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
+validate33.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema44.properties.share_networks.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs5){
@@ -2840,8 +2461,8 @@ return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(!pattern9.test(data2)){
-validate33.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data2)){
+validate33.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2856,8 +2477,8 @@ if(valid0){
 if(data.snapshot_gigabytes !== undefined){
 let data3 = data.snapshot_gigabytes;
 const _errs7 = errors;
-if(((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
-validate33.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema44.properties.snapshot_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
+validate33.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema44.properties.snapshot_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs7){
@@ -2875,8 +2496,8 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern9.test(data3)){
-validate33.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data3)){
+validate33.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2891,8 +2512,8 @@ if(valid0){
 if(data.snapshots !== undefined){
 let data4 = data.snapshots;
 const _errs9 = errors;
-if(((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
-validate33.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema44.properties.snapshots.type},message:"must be integer,string,null"}];
+if(((!((typeof data4 == "number") && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
+validate33.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema44.properties.snapshots.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs9){
@@ -2910,8 +2531,8 @@ return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(!pattern9.test(data4)){
-validate33.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data4)){
+validate33.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2926,8 +2547,8 @@ if(valid0){
 if(data.share_groups !== undefined){
 let data5 = data.share_groups;
 const _errs11 = errors;
-if(((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
-validate33.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema44.properties.share_groups.type},message:"must be integer,string,null"}];
+if(((!((typeof data5 == "number") && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
+validate33.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema44.properties.share_groups.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs11){
@@ -2945,8 +2566,8 @@ return false;
 }
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern9.test(data5)){
-validate33.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data5)){
+validate33.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2961,8 +2582,8 @@ if(valid0){
 if(data.share_group_snapshots !== undefined){
 let data6 = data.share_group_snapshots;
 const _errs13 = errors;
-if(((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
-validate33.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema44.properties.share_group_snapshots.type},message:"must be integer,string,null"}];
+if(((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
+validate33.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema44.properties.share_group_snapshots.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs13){
@@ -2980,8 +2601,8 @@ return false;
 }
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(!pattern9.test(data6)){
-validate33.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data6)){
+validate33.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -2996,8 +2617,8 @@ if(valid0){
 if(data.share_replicas !== undefined){
 let data7 = data.share_replicas;
 const _errs15 = errors;
-if(((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")) && (data7 !== null)){
-validate33.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: schema44.properties.share_replicas.type},message:"must be integer,string,null"}];
+if(((!((typeof data7 == "number") && (isFinite(data7)))) && (typeof data7 !== "string")) && (data7 !== null)){
+validate33.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: schema44.properties.share_replicas.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs15){
@@ -3015,8 +2636,8 @@ return false;
 }
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(!pattern9.test(data7)){
-validate33.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data7)){
+validate33.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3031,8 +2652,8 @@ if(valid0){
 if(data.replica_gigabytes !== undefined){
 let data8 = data.replica_gigabytes;
 const _errs17 = errors;
-if(((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")) && (data8 !== null)){
-validate33.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: schema44.properties.replica_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data8 == "number") && (isFinite(data8)))) && (typeof data8 !== "string")) && (data8 !== null)){
+validate33.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: schema44.properties.replica_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs17){
@@ -3050,8 +2671,8 @@ return false;
 }
 if(errors === _errs17){
 if(typeof data8 === "string"){
-if(!pattern9.test(data8)){
-validate33.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data8)){
+validate33.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3066,8 +2687,8 @@ if(valid0){
 if(data.per_share_gigabytes !== undefined){
 let data9 = data.per_share_gigabytes;
 const _errs19 = errors;
-if(((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")) && (data9 !== null)){
-validate33.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/type",keyword:"type",params:{type: schema44.properties.per_share_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data9 == "number") && (isFinite(data9)))) && (typeof data9 !== "string")) && (data9 !== null)){
+validate33.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/type",keyword:"type",params:{type: schema44.properties.per_share_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs19){
@@ -3085,8 +2706,8 @@ return false;
 }
 if(errors === _errs19){
 if(typeof data9 === "string"){
-if(!pattern9.test(data9)){
-validate33.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data9)){
+validate33.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3101,8 +2722,8 @@ if(valid0){
 if(data.backups !== undefined){
 let data10 = data.backups;
 const _errs21 = errors;
-if(((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")) && (data10 !== null)){
-validate33.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/type",keyword:"type",params:{type: schema44.properties.backups.type},message:"must be integer,string,null"}];
+if(((!((typeof data10 == "number") && (isFinite(data10)))) && (typeof data10 !== "string")) && (data10 !== null)){
+validate33.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/type",keyword:"type",params:{type: schema44.properties.backups.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs21){
@@ -3120,8 +2741,8 @@ return false;
 }
 if(errors === _errs21){
 if(typeof data10 === "string"){
-if(!pattern9.test(data10)){
-validate33.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data10)){
+validate33.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3136,8 +2757,8 @@ if(valid0){
 if(data.backup_gigabytes !== undefined){
 let data11 = data.backup_gigabytes;
 const _errs23 = errors;
-if(((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")) && (data11 !== null)){
-validate33.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/type",keyword:"type",params:{type: schema44.properties.backup_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data11 == "number") && (isFinite(data11)))) && (typeof data11 !== "string")) && (data11 !== null)){
+validate33.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/type",keyword:"type",params:{type: schema44.properties.backup_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs23){
@@ -3155,8 +2776,8 @@ return false;
 }
 if(errors === _errs23){
 if(typeof data11 === "string"){
-if(!pattern9.test(data11)){
-validate33.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data11)){
+validate33.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3168,98 +2789,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.force !== undefined){
-let data12 = data.force;
-const _errs25 = errors;
-const _errs26 = errors;
-let valid1 = false;
-const _errs27 = errors;
-if(typeof data12 !== "boolean"){
-const err0 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-const _errs29 = errors;
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-const err1 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!((data12 === 0) || (data12 === 1))){
-const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema44.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs29 === errors;
-valid1 = valid1 || _valid0;
-const _errs31 = errors;
-if(errors === _errs31){
-if(typeof data12 === "string"){
-if(!pattern14.test(data12)){
-const err3 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-var _valid0 = _errs31 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate33.errors = vErrors;
+if(data.encryption_keys !== undefined){
+var valid0 = false;
+validate33.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
-}
-else {
-errors = _errs26;
-if(vErrors !== null){
-if(_errs26){
-vErrors.length = _errs26;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs25 === errors;
 }
 else {
 var valid0 = true;
@@ -3285,10 +2818,10 @@ return false;
 validate33.errors = vErrors;
 return errors === 0;
 }
-validate33.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate33.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true,"force":true,"encryption_keys":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaSet_body_5 = validate34;
-const schema45 = {"type":"object","properties":{"gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"shares":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_networks":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"snapshot_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"snapshots":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_groups":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_group_snapshots":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"share_replicas":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"replica_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"per_share_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"backups":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"backup_gigabytes":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"encryption_keys":{"type":["integer","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^(-1|[0-9]+)$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateQuotaSet_body_5"};
+const schema45 = {"type":"object","properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_replicas":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"replica_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"per_share_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"backups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"backup_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"encryption_keys":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{}},"$id":"v_updateQuotaSet_body_5"};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaSet_body_5" */;
@@ -3306,8 +2839,8 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.gigabytes !== undefined){
 let data0 = data.gigabytes;
 const _errs1 = errors;
-if(((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
-validate34.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema45.properties.gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data0 == "number") && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
+validate34.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema45.properties.gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs1){
@@ -3325,8 +2858,8 @@ return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!pattern9.test(data0)){
-validate34.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data0)){
+validate34.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3341,8 +2874,8 @@ if(valid0){
 if(data.shares !== undefined){
 let data1 = data.shares;
 const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate34.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema45.properties.shares.type},message:"must be integer,string,null"}];
+if(((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate34.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema45.properties.shares.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs3){
@@ -3360,8 +2893,8 @@ return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(!pattern9.test(data1)){
-validate34.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data1)){
+validate34.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3376,8 +2909,8 @@ if(valid0){
 if(data.share_networks !== undefined){
 let data2 = data.share_networks;
 const _errs5 = errors;
-if(((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
-validate34.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema45.properties.share_networks.type},message:"must be integer,string,null"}];
+if(((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
+validate34.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema45.properties.share_networks.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs5){
@@ -3395,8 +2928,8 @@ return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(!pattern9.test(data2)){
-validate34.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data2)){
+validate34.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3411,8 +2944,8 @@ if(valid0){
 if(data.snapshot_gigabytes !== undefined){
 let data3 = data.snapshot_gigabytes;
 const _errs7 = errors;
-if(((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
-validate34.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema45.properties.snapshot_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
+validate34.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema45.properties.snapshot_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs7){
@@ -3430,8 +2963,8 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern9.test(data3)){
-validate34.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data3)){
+validate34.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3446,8 +2979,8 @@ if(valid0){
 if(data.snapshots !== undefined){
 let data4 = data.snapshots;
 const _errs9 = errors;
-if(((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
-validate34.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema45.properties.snapshots.type},message:"must be integer,string,null"}];
+if(((!((typeof data4 == "number") && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
+validate34.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema45.properties.snapshots.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs9){
@@ -3465,8 +2998,8 @@ return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(!pattern9.test(data4)){
-validate34.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data4)){
+validate34.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3481,8 +3014,8 @@ if(valid0){
 if(data.share_groups !== undefined){
 let data5 = data.share_groups;
 const _errs11 = errors;
-if(((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
-validate34.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema45.properties.share_groups.type},message:"must be integer,string,null"}];
+if(((!((typeof data5 == "number") && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
+validate34.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema45.properties.share_groups.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs11){
@@ -3500,8 +3033,8 @@ return false;
 }
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern9.test(data5)){
-validate34.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data5)){
+validate34.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3516,8 +3049,8 @@ if(valid0){
 if(data.share_group_snapshots !== undefined){
 let data6 = data.share_group_snapshots;
 const _errs13 = errors;
-if(((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
-validate34.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema45.properties.share_group_snapshots.type},message:"must be integer,string,null"}];
+if(((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
+validate34.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema45.properties.share_group_snapshots.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs13){
@@ -3535,8 +3068,8 @@ return false;
 }
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(!pattern9.test(data6)){
-validate34.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data6)){
+validate34.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3551,8 +3084,8 @@ if(valid0){
 if(data.share_replicas !== undefined){
 let data7 = data.share_replicas;
 const _errs15 = errors;
-if(((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")) && (data7 !== null)){
-validate34.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: schema45.properties.share_replicas.type},message:"must be integer,string,null"}];
+if(((!((typeof data7 == "number") && (isFinite(data7)))) && (typeof data7 !== "string")) && (data7 !== null)){
+validate34.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: schema45.properties.share_replicas.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs15){
@@ -3570,8 +3103,8 @@ return false;
 }
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(!pattern9.test(data7)){
-validate34.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data7)){
+validate34.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3586,8 +3119,8 @@ if(valid0){
 if(data.replica_gigabytes !== undefined){
 let data8 = data.replica_gigabytes;
 const _errs17 = errors;
-if(((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")) && (data8 !== null)){
-validate34.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: schema45.properties.replica_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data8 == "number") && (isFinite(data8)))) && (typeof data8 !== "string")) && (data8 !== null)){
+validate34.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: schema45.properties.replica_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs17){
@@ -3605,8 +3138,8 @@ return false;
 }
 if(errors === _errs17){
 if(typeof data8 === "string"){
-if(!pattern9.test(data8)){
-validate34.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data8)){
+validate34.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3621,8 +3154,8 @@ if(valid0){
 if(data.per_share_gigabytes !== undefined){
 let data9 = data.per_share_gigabytes;
 const _errs19 = errors;
-if(((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")) && (data9 !== null)){
-validate34.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/type",keyword:"type",params:{type: schema45.properties.per_share_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data9 == "number") && (isFinite(data9)))) && (typeof data9 !== "string")) && (data9 !== null)){
+validate34.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/type",keyword:"type",params:{type: schema45.properties.per_share_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs19){
@@ -3640,8 +3173,8 @@ return false;
 }
 if(errors === _errs19){
 if(typeof data9 === "string"){
-if(!pattern9.test(data9)){
-validate34.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data9)){
+validate34.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3656,8 +3189,8 @@ if(valid0){
 if(data.backups !== undefined){
 let data10 = data.backups;
 const _errs21 = errors;
-if(((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")) && (data10 !== null)){
-validate34.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/type",keyword:"type",params:{type: schema45.properties.backups.type},message:"must be integer,string,null"}];
+if(((!((typeof data10 == "number") && (isFinite(data10)))) && (typeof data10 !== "string")) && (data10 !== null)){
+validate34.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/type",keyword:"type",params:{type: schema45.properties.backups.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs21){
@@ -3675,8 +3208,8 @@ return false;
 }
 if(errors === _errs21){
 if(typeof data10 === "string"){
-if(!pattern9.test(data10)){
-validate34.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data10)){
+validate34.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3691,8 +3224,8 @@ if(valid0){
 if(data.backup_gigabytes !== undefined){
 let data11 = data.backup_gigabytes;
 const _errs23 = errors;
-if(((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")) && (data11 !== null)){
-validate34.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/type",keyword:"type",params:{type: schema45.properties.backup_gigabytes.type},message:"must be integer,string,null"}];
+if(((!((typeof data11 == "number") && (isFinite(data11)))) && (typeof data11 !== "string")) && (data11 !== null)){
+validate34.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/type",keyword:"type",params:{type: schema45.properties.backup_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs23){
@@ -3710,8 +3243,8 @@ return false;
 }
 if(errors === _errs23){
 if(typeof data11 === "string"){
-if(!pattern9.test(data11)){
-validate34.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data11)){
+validate34.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3726,8 +3259,8 @@ if(valid0){
 if(data.encryption_keys !== undefined){
 let data12 = data.encryption_keys;
 const _errs25 = errors;
-if(((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")) && (data12 !== null)){
-validate34.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/type",keyword:"type",params:{type: schema45.properties.encryption_keys.type},message:"must be integer,string,null"}];
+if(((!((typeof data12 == "number") && (isFinite(data12)))) && (typeof data12 !== "string")) && (data12 !== null)){
+validate34.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/type",keyword:"type",params:{type: schema45.properties.encryption_keys.type},message:"must be number,string,null"}];
 return false;
 }
 if(errors === _errs25){
@@ -3745,8 +3278,8 @@ return false;
 }
 if(errors === _errs25){
 if(typeof data12 === "string"){
-if(!pattern9.test(data12)){
-validate34.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/pattern",keyword:"pattern",params:{pattern: "^(-1|[0-9]+)$"},message:"must match pattern \""+"^(-1|[0-9]+)$"+"\""}];
+if(!pattern11.test(data12)){
+validate34.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
 }
@@ -3756,104 +3289,6 @@ var valid0 = _errs25 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.force !== undefined){
-let data13 = data.force;
-const _errs27 = errors;
-const _errs28 = errors;
-let valid1 = false;
-const _errs29 = errors;
-if(typeof data13 !== "boolean"){
-const err0 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs29 === errors;
-valid1 = valid1 || _valid0;
-const _errs31 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-const err1 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!((data13 === 0) || (data13 === 1))){
-const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema45.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs31 === errors;
-valid1 = valid1 || _valid0;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data13 === "string"){
-if(!pattern14.test(data13)){
-const err3 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-var _valid0 = _errs33 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate34.errors = vErrors;
-return false;
-}
-else {
-errors = _errs28;
-if(vErrors !== null){
-if(_errs28){
-vErrors.length = _errs28;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -3878,172 +3313,8 @@ return errors === 0;
 }
 validate34.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true,"encryption_keys":true,"force":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateQuotaSet_query_0 = validate27;
-
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_getQuotaSet_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate27.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.user_id !== undefined){
-if(typeof data.user_id !== "string"){
-validate27.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-else {
-validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate27.errors = vErrors;
-return errors === 0;
-}
-validate27.evaluated = {"props":{"user_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_updateQuotaSet_query_1 = validate28;
-
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_getQuotaSet_query_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate28.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.user_id !== undefined){
-const _errs1 = errors;
-if(typeof data.user_id !== "string"){
-validate28.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-const _errs3 = errors;
-if(typeof data.share_type !== "string"){
-validate28.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-else {
-validate28.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate28.errors = vErrors;
-return errors === 0;
-}
-validate28.evaluated = {"props":{"user_id":true,"share_type":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_deleteQuotaSet_query_0 = validate27;
-
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_getQuotaSet_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate27.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.user_id !== undefined){
-if(typeof data.user_id !== "string"){
-validate27.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-else {
-validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate27.errors = vErrors;
-return errors === 0;
-}
-validate27.evaluated = {"props":{"user_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_deleteQuotaSet_query_1 = validate28;
-
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_getQuotaSet_query_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate28.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.user_id !== undefined){
-const _errs1 = errors;
-if(typeof data.user_id !== "string"){
-validate28.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-const _errs3 = errors;
-if(typeof data.share_type !== "string"){
-validate28.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-else {
-validate28.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate28.errors = vErrors;
-return errors === 0;
-}
-validate28.evaluated = {"props":{"user_id":true,"share_type":true},"dynamicProps":false,"dynamicItems":false};
-
 export const v_updateQuotaClassSet_body_0 = validate35;
-const schema46 = {"type":"object","properties":{"gigabytes":{"type":"integer"},"shares":{"type":"integer"},"share_networks":{"type":"integer"},"snapshot_gigabytes":{"type":"integer"},"snapshots":{"type":"integer"},"share_groups":{"type":"integer"}},"$id":"v_updateQuotaClassSet_body_0"};
+const schema46 = {"type":"object","properties":{"gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"shares":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_networks":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshot_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshots":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_groups":{"type":"integer","minimum":-2147483648,"maximum":2147483647}},"$id":"v_updateQuotaClassSet_body_0"};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaClassSet_body_0" */;
@@ -4065,6 +3336,20 @@ if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinit
 validate35.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 2147483647 || isNaN(data0)){
+validate35.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data0 < -2147483648 || isNaN(data0)){
+validate35.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs1 === errors;
 }
 else {
@@ -4077,6 +3362,20 @@ const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
 validate35.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 2147483647 || isNaN(data1)){
+validate35.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data1 < -2147483648 || isNaN(data1)){
+validate35.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs3 === errors;
 }
@@ -4091,6 +3390,20 @@ if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinit
 validate35.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 2147483647 || isNaN(data2)){
+validate35.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data2 < -2147483648 || isNaN(data2)){
+validate35.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs5 === errors;
 }
 else {
@@ -4103,6 +3416,20 @@ const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
 validate35.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 2147483647 || isNaN(data3)){
+validate35.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data3 < -2147483648 || isNaN(data3)){
+validate35.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs7 === errors;
 }
@@ -4117,6 +3444,20 @@ if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinit
 validate35.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 2147483647 || isNaN(data4)){
+validate35.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data4 < -2147483648 || isNaN(data4)){
+validate35.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs9 === errors;
 }
 else {
@@ -4129,6 +3470,20 @@ const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
 validate35.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2147483647 || isNaN(data5)){
+validate35.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data5 < -2147483648 || isNaN(data5)){
+validate35.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs11 === errors;
 }
@@ -4152,7 +3507,7 @@ return errors === 0;
 validate35.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaClassSet_body_1 = validate36;
-const schema47 = {"type":"object","properties":{"gigabytes":{"type":"integer"},"shares":{"type":"integer"},"share_networks":{"type":"integer"},"snapshot_gigabytes":{"type":"integer"},"snapshots":{"type":"integer"},"share_groups":{"type":"integer"},"share_group_snapshots":{"type":"integer"}},"$id":"v_updateQuotaClassSet_body_1"};
+const schema47 = {"type":"object","properties":{"gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"shares":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_networks":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshot_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshots":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_groups":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_group_snapshots":{"type":"integer","minimum":-2147483648,"maximum":2147483647}},"$id":"v_updateQuotaClassSet_body_1"};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaClassSet_body_1" */;
@@ -4174,6 +3529,20 @@ if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinit
 validate36.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 2147483647 || isNaN(data0)){
+validate36.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data0 < -2147483648 || isNaN(data0)){
+validate36.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs1 === errors;
 }
 else {
@@ -4186,6 +3555,20 @@ const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
 validate36.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 2147483647 || isNaN(data1)){
+validate36.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data1 < -2147483648 || isNaN(data1)){
+validate36.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs3 === errors;
 }
@@ -4200,6 +3583,20 @@ if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinit
 validate36.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 2147483647 || isNaN(data2)){
+validate36.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data2 < -2147483648 || isNaN(data2)){
+validate36.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs5 === errors;
 }
 else {
@@ -4212,6 +3609,20 @@ const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
 validate36.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 2147483647 || isNaN(data3)){
+validate36.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data3 < -2147483648 || isNaN(data3)){
+validate36.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs7 === errors;
 }
@@ -4226,6 +3637,20 @@ if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinit
 validate36.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 2147483647 || isNaN(data4)){
+validate36.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data4 < -2147483648 || isNaN(data4)){
+validate36.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs9 === errors;
 }
 else {
@@ -4239,6 +3664,20 @@ if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinit
 validate36.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2147483647 || isNaN(data5)){
+validate36.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data5 < -2147483648 || isNaN(data5)){
+validate36.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs11 === errors;
 }
 else {
@@ -4251,6 +3690,20 @@ const _errs13 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
 validate36.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 2147483647 || isNaN(data6)){
+validate36.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data6 < -2147483648 || isNaN(data6)){
+validate36.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs13 === errors;
 }
@@ -4275,7 +3728,7 @@ return errors === 0;
 validate36.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaClassSet_body_2 = validate37;
-const schema48 = {"type":"object","properties":{"gigabytes":{"type":"integer"},"shares":{"type":"integer"},"share_networks":{"type":"integer"},"snapshot_gigabytes":{"type":"integer"},"snapshots":{"type":"integer"},"share_groups":{"type":"integer"},"share_group_snapshots":{"type":"integer"},"share_replicas":{"type":"integer"},"replica_gigabytes":{"type":"integer"}},"$id":"v_updateQuotaClassSet_body_2"};
+const schema48 = {"type":"object","properties":{"gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"shares":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_networks":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshot_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshots":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_groups":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_group_snapshots":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_replicas":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"replica_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647}},"$id":"v_updateQuotaClassSet_body_2"};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaClassSet_body_2" */;
@@ -4297,6 +3750,20 @@ if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinit
 validate37.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 2147483647 || isNaN(data0)){
+validate37.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data0 < -2147483648 || isNaN(data0)){
+validate37.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs1 === errors;
 }
 else {
@@ -4309,6 +3776,20 @@ const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
 validate37.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 2147483647 || isNaN(data1)){
+validate37.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data1 < -2147483648 || isNaN(data1)){
+validate37.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs3 === errors;
 }
@@ -4323,6 +3804,20 @@ if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinit
 validate37.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 2147483647 || isNaN(data2)){
+validate37.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data2 < -2147483648 || isNaN(data2)){
+validate37.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs5 === errors;
 }
 else {
@@ -4335,6 +3830,20 @@ const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
 validate37.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 2147483647 || isNaN(data3)){
+validate37.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data3 < -2147483648 || isNaN(data3)){
+validate37.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs7 === errors;
 }
@@ -4349,6 +3858,20 @@ if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinit
 validate37.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 2147483647 || isNaN(data4)){
+validate37.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data4 < -2147483648 || isNaN(data4)){
+validate37.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs9 === errors;
 }
 else {
@@ -4361,6 +3884,20 @@ const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
 validate37.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2147483647 || isNaN(data5)){
+validate37.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data5 < -2147483648 || isNaN(data5)){
+validate37.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs11 === errors;
 }
@@ -4375,6 +3912,20 @@ if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinit
 validate37.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 2147483647 || isNaN(data6)){
+validate37.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data6 < -2147483648 || isNaN(data6)){
+validate37.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs13 === errors;
 }
 else {
@@ -4388,6 +3939,20 @@ if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinit
 validate37.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs15){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 2147483647 || isNaN(data7)){
+validate37.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data7 < -2147483648 || isNaN(data7)){
+validate37.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs15 === errors;
 }
 else {
@@ -4400,6 +3965,20 @@ const _errs17 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
 validate37.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs17){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 2147483647 || isNaN(data8)){
+validate37.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data8 < -2147483648 || isNaN(data8)){
+validate37.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs17 === errors;
 }
@@ -4426,7 +4005,7 @@ return errors === 0;
 validate37.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaClassSet_body_3 = validate38;
-const schema49 = {"type":"object","properties":{"gigabytes":{"type":"integer"},"shares":{"type":"integer"},"share_networks":{"type":"integer"},"snapshot_gigabytes":{"type":"integer"},"snapshots":{"type":"integer"},"share_groups":{"type":"integer"},"share_group_snapshots":{"type":"integer"},"share_replicas":{"type":"integer"},"replica_gigabytes":{"type":"integer"},"per_share_gigabytes":{"type":"integer"}},"$id":"v_updateQuotaClassSet_body_3"};
+const schema49 = {"type":"object","properties":{"gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"shares":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_networks":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshot_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshots":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_groups":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_group_snapshots":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_replicas":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"replica_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"per_share_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647}},"$id":"v_updateQuotaClassSet_body_3"};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaClassSet_body_3" */;
@@ -4448,6 +4027,20 @@ if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinit
 validate38.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 2147483647 || isNaN(data0)){
+validate38.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data0 < -2147483648 || isNaN(data0)){
+validate38.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs1 === errors;
 }
 else {
@@ -4460,6 +4053,20 @@ const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
 validate38.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 2147483647 || isNaN(data1)){
+validate38.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data1 < -2147483648 || isNaN(data1)){
+validate38.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs3 === errors;
 }
@@ -4474,6 +4081,20 @@ if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinit
 validate38.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 2147483647 || isNaN(data2)){
+validate38.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data2 < -2147483648 || isNaN(data2)){
+validate38.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs5 === errors;
 }
 else {
@@ -4486,6 +4107,20 @@ const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
 validate38.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 2147483647 || isNaN(data3)){
+validate38.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data3 < -2147483648 || isNaN(data3)){
+validate38.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs7 === errors;
 }
@@ -4500,6 +4135,20 @@ if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinit
 validate38.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 2147483647 || isNaN(data4)){
+validate38.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data4 < -2147483648 || isNaN(data4)){
+validate38.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs9 === errors;
 }
 else {
@@ -4512,6 +4161,20 @@ const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
 validate38.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2147483647 || isNaN(data5)){
+validate38.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data5 < -2147483648 || isNaN(data5)){
+validate38.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs11 === errors;
 }
@@ -4526,6 +4189,20 @@ if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinit
 validate38.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 2147483647 || isNaN(data6)){
+validate38.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data6 < -2147483648 || isNaN(data6)){
+validate38.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs13 === errors;
 }
 else {
@@ -4538,6 +4215,20 @@ const _errs15 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
 validate38.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs15){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 2147483647 || isNaN(data7)){
+validate38.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data7 < -2147483648 || isNaN(data7)){
+validate38.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs15 === errors;
 }
@@ -4552,6 +4243,20 @@ if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinit
 validate38.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs17){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 2147483647 || isNaN(data8)){
+validate38.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data8 < -2147483648 || isNaN(data8)){
+validate38.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs17 === errors;
 }
 else {
@@ -4564,6 +4269,20 @@ const _errs19 = errors;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
 validate38.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs19){
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 2147483647 || isNaN(data9)){
+validate38.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data9 < -2147483648 || isNaN(data9)){
+validate38.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs19 === errors;
 }
@@ -4591,7 +4310,7 @@ return errors === 0;
 validate38.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaClassSet_body_4 = validate39;
-const schema50 = {"type":"object","properties":{"gigabytes":{"type":"integer"},"shares":{"type":"integer"},"share_networks":{"type":"integer"},"snapshot_gigabytes":{"type":"integer"},"snapshots":{"type":"integer"},"share_groups":{"type":"integer"},"share_group_snapshots":{"type":"integer"},"share_replicas":{"type":"integer"},"replica_gigabytes":{"type":"integer"},"per_share_gigabytes":{"type":"integer"},"backups":{"type":"integer"},"backup_gigabytes":{"type":"integer"}},"$id":"v_updateQuotaClassSet_body_4"};
+const schema50 = {"type":"object","properties":{"gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"shares":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_networks":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshot_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshots":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_groups":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_group_snapshots":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_replicas":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"replica_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"per_share_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"backups":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"backup_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647}},"$id":"v_updateQuotaClassSet_body_4"};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaClassSet_body_4" */;
@@ -4613,6 +4332,20 @@ if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinit
 validate39.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 2147483647 || isNaN(data0)){
+validate39.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data0 < -2147483648 || isNaN(data0)){
+validate39.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs1 === errors;
 }
 else {
@@ -4625,6 +4358,20 @@ const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
 validate39.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 2147483647 || isNaN(data1)){
+validate39.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data1 < -2147483648 || isNaN(data1)){
+validate39.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs3 === errors;
 }
@@ -4639,6 +4386,20 @@ if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinit
 validate39.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 2147483647 || isNaN(data2)){
+validate39.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data2 < -2147483648 || isNaN(data2)){
+validate39.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs5 === errors;
 }
 else {
@@ -4651,6 +4412,20 @@ const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
 validate39.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 2147483647 || isNaN(data3)){
+validate39.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data3 < -2147483648 || isNaN(data3)){
+validate39.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs7 === errors;
 }
@@ -4665,6 +4440,20 @@ if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinit
 validate39.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 2147483647 || isNaN(data4)){
+validate39.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data4 < -2147483648 || isNaN(data4)){
+validate39.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs9 === errors;
 }
 else {
@@ -4677,6 +4466,20 @@ const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
 validate39.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2147483647 || isNaN(data5)){
+validate39.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data5 < -2147483648 || isNaN(data5)){
+validate39.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs11 === errors;
 }
@@ -4691,6 +4494,20 @@ if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinit
 validate39.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 2147483647 || isNaN(data6)){
+validate39.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data6 < -2147483648 || isNaN(data6)){
+validate39.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs13 === errors;
 }
 else {
@@ -4703,6 +4520,20 @@ const _errs15 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
 validate39.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs15){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 2147483647 || isNaN(data7)){
+validate39.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data7 < -2147483648 || isNaN(data7)){
+validate39.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs15 === errors;
 }
@@ -4717,6 +4548,20 @@ if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinit
 validate39.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs17){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 2147483647 || isNaN(data8)){
+validate39.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data8 < -2147483648 || isNaN(data8)){
+validate39.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs17 === errors;
 }
 else {
@@ -4729,6 +4574,20 @@ const _errs19 = errors;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
 validate39.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs19){
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 2147483647 || isNaN(data9)){
+validate39.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data9 < -2147483648 || isNaN(data9)){
+validate39.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs19 === errors;
 }
@@ -4743,6 +4602,20 @@ if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFi
 validate39.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs21){
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 2147483647 || isNaN(data10)){
+validate39.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data10 < -2147483648 || isNaN(data10)){
+validate39.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs21 === errors;
 }
 else {
@@ -4755,6 +4628,20 @@ const _errs23 = errors;
 if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
 validate39.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs23){
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 > 2147483647 || isNaN(data11)){
+validate39.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data11 < -2147483648 || isNaN(data11)){
+validate39.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs23 === errors;
 }
@@ -4784,7 +4671,7 @@ return errors === 0;
 validate39.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaClassSet_body_5 = validate40;
-const schema51 = {"type":"object","properties":{"gigabytes":{"type":"integer"},"shares":{"type":"integer"},"share_networks":{"type":"integer"},"snapshot_gigabytes":{"type":"integer"},"snapshots":{"type":"integer"},"share_groups":{"type":"integer"},"share_group_snapshots":{"type":"integer"},"share_replicas":{"type":"integer"},"replica_gigabytes":{"type":"integer"},"per_share_gigabytes":{"type":"integer"},"backups":{"type":"integer"},"backup_gigabytes":{"type":"integer"},"encryption_keys":{"type":"integer"}},"$id":"v_updateQuotaClassSet_body_5"};
+const schema51 = {"type":"object","properties":{"gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"shares":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_networks":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshot_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshots":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_groups":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_group_snapshots":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_replicas":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"replica_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"per_share_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"backups":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"backup_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"encryption_keys":{"type":"integer","minimum":-2147483648,"maximum":2147483647}},"$id":"v_updateQuotaClassSet_body_5"};
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaClassSet_body_5" */;
@@ -4806,6 +4693,20 @@ if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinit
 validate40.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 2147483647 || isNaN(data0)){
+validate40.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data0 < -2147483648 || isNaN(data0)){
+validate40.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs1 === errors;
 }
 else {
@@ -4818,6 +4719,20 @@ const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
 validate40.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 2147483647 || isNaN(data1)){
+validate40.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data1 < -2147483648 || isNaN(data1)){
+validate40.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs3 === errors;
 }
@@ -4832,6 +4747,20 @@ if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinit
 validate40.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 2147483647 || isNaN(data2)){
+validate40.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data2 < -2147483648 || isNaN(data2)){
+validate40.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs5 === errors;
 }
 else {
@@ -4844,6 +4773,20 @@ const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
 validate40.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 2147483647 || isNaN(data3)){
+validate40.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data3 < -2147483648 || isNaN(data3)){
+validate40.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs7 === errors;
 }
@@ -4858,6 +4801,20 @@ if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinit
 validate40.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 2147483647 || isNaN(data4)){
+validate40.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data4 < -2147483648 || isNaN(data4)){
+validate40.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs9 === errors;
 }
 else {
@@ -4870,6 +4827,20 @@ const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
 validate40.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2147483647 || isNaN(data5)){
+validate40.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data5 < -2147483648 || isNaN(data5)){
+validate40.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs11 === errors;
 }
@@ -4884,6 +4855,20 @@ if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinit
 validate40.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 2147483647 || isNaN(data6)){
+validate40.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data6 < -2147483648 || isNaN(data6)){
+validate40.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs13 === errors;
 }
 else {
@@ -4896,6 +4881,20 @@ const _errs15 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
 validate40.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs15){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 2147483647 || isNaN(data7)){
+validate40.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data7 < -2147483648 || isNaN(data7)){
+validate40.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs15 === errors;
 }
@@ -4910,6 +4909,20 @@ if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinit
 validate40.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs17){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 2147483647 || isNaN(data8)){
+validate40.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data8 < -2147483648 || isNaN(data8)){
+validate40.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs17 === errors;
 }
 else {
@@ -4922,6 +4935,20 @@ const _errs19 = errors;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
 validate40.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs19){
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 2147483647 || isNaN(data9)){
+validate40.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data9 < -2147483648 || isNaN(data9)){
+validate40.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs19 === errors;
 }
@@ -4936,6 +4963,20 @@ if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFi
 validate40.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs21){
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 2147483647 || isNaN(data10)){
+validate40.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data10 < -2147483648 || isNaN(data10)){
+validate40.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs21 === errors;
 }
 else {
@@ -4949,6 +4990,20 @@ if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFi
 validate40.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs23){
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 > 2147483647 || isNaN(data11)){
+validate40.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data11 < -2147483648 || isNaN(data11)){
+validate40.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs23 === errors;
 }
 else {
@@ -4961,6 +5016,20 @@ const _errs25 = errors;
 if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
 validate40.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs25){
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 > 2147483647 || isNaN(data12)){
+validate40.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data12 < -2147483648 || isNaN(data12)){
+validate40.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs25 === errors;
 }
@@ -5056,145 +5125,6 @@ validate41.evaluated = {"props":{"host":true,"backend":true,"pool":true},"dynami
 
 export const v_listPools_query_1 = validate42;
 const schema53 = {"type":"object","properties":{"host":{"type":"string"},"backend":{"type":"string"},"pool":{"type":"string"},"share_type":{"type":"string"}},"$id":"v_listPools_query_1"};
-
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listPools_query_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate42.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.host !== undefined){
-const _errs1 = errors;
-if(typeof data.host !== "string"){
-validate42.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.backend !== undefined){
-const _errs3 = errors;
-if(typeof data.backend !== "string"){
-validate42.errors = [{instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.pool !== undefined){
-const _errs5 = errors;
-if(typeof data.pool !== "string"){
-validate42.errors = [{instancePath:instancePath+"/pool",schemaPath:"#/properties/pool/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-const _errs7 = errors;
-if(typeof data.share_type !== "string"){
-validate42.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate42.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate42.errors = vErrors;
-return errors === 0;
-}
-validate42.evaluated = {"props":{"host":true,"backend":true,"pool":true,"share_type":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listPoolsDetail_query_0 = validate41;
-
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listPools_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate41.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.host !== undefined){
-const _errs1 = errors;
-if(typeof data.host !== "string"){
-validate41.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.backend !== undefined){
-const _errs3 = errors;
-if(typeof data.backend !== "string"){
-validate41.errors = [{instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.pool !== undefined){
-const _errs5 = errors;
-if(typeof data.pool !== "string"){
-validate41.errors = [{instancePath:instancePath+"/pool",schemaPath:"#/properties/pool/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate41.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate41.errors = vErrors;
-return errors === 0;
-}
-validate41.evaluated = {"props":{"host":true,"backend":true,"pool":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listPoolsDetail_query_1 = validate42;
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listPools_query_1" */;
@@ -5504,7 +5434,7 @@ return errors === 0;
 validate45.evaluated = {"props":{"host":true,"binary":true,"zone":true,"state":true,"status":true,"ensuring":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateService_body_0 = validate46;
-const schema57 = {"type":"object","required":["host","binary"],"properties":{"host":{"type":"string"},"binary":{"type":"string"}},"$id":"v_updateService_body_0"};
+const schema57 = {"type":"object","required":["host","binary"],"properties":{"host":{"type":["string","integer","null"]},"binary":{"type":["string","integer","null"]},"disabled_reason":false},"$id":"v_updateService_body_0"};
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateService_body_0" */;
@@ -5526,9 +5456,10 @@ return false;
 }
 else {
 if(data.host !== undefined){
+let data0 = data.host;
 const _errs1 = errors;
-if(typeof data.host !== "string"){
-validate46.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate46.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: schema57.properties.host.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5538,15 +5469,26 @@ var valid0 = true;
 }
 if(valid0){
 if(data.binary !== undefined){
+let data1 = data.binary;
 const _errs3 = errors;
-if(typeof data.binary !== "string"){
-validate46.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate46.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: schema57.properties.binary.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.disabled_reason !== undefined){
+var valid0 = false;
+validate46.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -5559,10 +5501,10 @@ return false;
 validate46.errors = vErrors;
 return errors === 0;
 }
-validate46.evaluated = {"props":{"host":true,"binary":true},"dynamicProps":false,"dynamicItems":false};
+validate46.evaluated = {"props":{"host":true,"binary":true,"disabled_reason":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateService_body_1 = validate47;
-const schema58 = {"type":"object","required":["host","binary"],"properties":{"host":{"type":"string"},"binary":{"type":"string"},"disabled_reason":{"type":["string","null"],"maxLength":255}},"$id":"v_updateService_body_1"};
+const schema58 = {"type":"object","required":["host","binary"],"properties":{"host":{"type":["string","integer","null"]},"binary":{"type":["string","integer","null"]},"disabled_reason":{"type":["string","null"],"maxLength":255}},"$id":"v_updateService_body_1"};
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateService_body_1" */;
@@ -5584,9 +5526,10 @@ return false;
 }
 else {
 if(data.host !== undefined){
+let data0 = data.host;
 const _errs1 = errors;
-if(typeof data.host !== "string"){
-validate47.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate47.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: schema58.properties.host.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5596,9 +5539,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.binary !== undefined){
+let data1 = data.binary;
 const _errs3 = errors;
-if(typeof data.binary !== "string"){
-validate47.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate47.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: schema58.properties.binary.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -5692,7 +5636,8 @@ return errors === 0;
 validate48.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const v_listShareInstances_query_0 = validate49;
-const schema60 = {"type":"object","properties":{"limit":{"type":"string"},"offset":{"type":"string"}},"$id":"v_listShareInstances_query_0"};
+const schema60 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"}},"$id":"v_listShareInstances_query_0"};
+const pattern67 = new RegExp("^-?[0-9]+$", "u");
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareInstances_query_0" */;
@@ -5708,10 +5653,19 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.limit !== undefined){
+let data0 = data.limit;
 const _errs1 = errors;
-if(typeof data.limit !== "string"){
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern67.test(data0)){
+validate49.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
 validate49.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 var valid0 = _errs1 === errors;
 }
@@ -5743,7 +5697,7 @@ return errors === 0;
 validate49.evaluated = {"props":{"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_listShareInstances_query_1 = validate50;
-const schema61 = {"type":"object","properties":{"limit":{"type":"string"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"}},"$id":"v_listShareInstances_query_1"};
+const schema61 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"}},"$id":"v_listShareInstances_query_1"};
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareInstances_query_1" */;
@@ -5759,10 +5713,19 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.limit !== undefined){
+let data0 = data.limit;
 const _errs1 = errors;
-if(typeof data.limit !== "string"){
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern67.test(data0)){
+validate50.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
 validate50.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 var valid0 = _errs1 === errors;
 }
@@ -5820,7 +5783,8 @@ return errors === 0;
 validate50.evaluated = {"props":{"limit":true,"offset":true,"export_location_id":true,"export_location_path":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_listShareInstances_query_2 = validate51;
-const schema62 = {"type":"object","properties":{"limit":{"type":"string"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"is_soft_deleted":{"type":"string"}},"$id":"v_listShareInstances_query_2"};
+const schema62 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShareInstances_query_2"};
+const pattern70 = new RegExp("^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$", "u");
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareInstances_query_2" */;
@@ -5836,10 +5800,19 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.limit !== undefined){
+let data0 = data.limit;
 const _errs1 = errors;
-if(typeof data.limit !== "string"){
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern67.test(data0)){
+validate51.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
 validate51.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 var valid0 = _errs1 === errors;
 }
@@ -5884,10 +5857,19 @@ var valid0 = true;
 }
 if(valid0){
 if(data.is_soft_deleted !== undefined){
+let data4 = data.is_soft_deleted;
 const _errs9 = errors;
-if(typeof data.is_soft_deleted !== "string"){
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(!pattern70.test(data4)){
+validate51.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
 validate51.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 var valid0 = _errs9 === errors;
 }
@@ -5910,7 +5892,7 @@ return errors === 0;
 validate51.evaluated = {"props":{"limit":true,"offset":true,"export_location_id":true,"export_location_path":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_resetShareInstanceStatus_body_0 = validate52;
-const schema63 = {"type":"object","properties":{"status":{"type":"string"},"os-status":{"type":"string"}},"$id":"v_resetShareInstanceStatus_body_0"};
+const schema63 = {"type":"object","required":["status"],"properties":{"status":{"type":"string"}},"$id":"v_resetShareInstanceStatus_body_0"};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_resetShareInstanceStatus_body_0" */;
@@ -5925,28 +5907,17 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.status === undefined) && (missing0 = "status")){
+validate52.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
 if(data.status !== undefined){
-const _errs1 = errors;
 if(typeof data.status !== "string"){
 validate52.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["os-status"] !== undefined){
-const _errs3 = errors;
-if(typeof data["os-status"] !== "string"){
-validate52.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -5958,292 +5929,7 @@ return false;
 validate52.errors = vErrors;
 return errors === 0;
 }
-validate52.evaluated = {"props":{"status":true,"os-status":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShareMetadata_body_0 = validate22;
-
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateAccessRuleMetadata_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate22.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-const _errs1 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath,schemaPath:"#/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-const err2 = {instancePath,schemaPath:"#/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-validate22.errors = vErrors;
-return false;
-break;
-}
-}
-if(valid0){
-for(const key1 in data){
-let data0 = data[key1];
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 1023){
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs3 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate22.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate22.errors = vErrors;
-return errors === 0;
-}
-validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-export const v_replaceShareMetadata_body_0 = validate22;
-
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateAccessRuleMetadata_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate22.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-const _errs1 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath,schemaPath:"#/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-const err2 = {instancePath,schemaPath:"#/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-validate22.errors = vErrors;
-return false;
-break;
-}
-}
-if(valid0){
-for(const key1 in data){
-let data0 = data[key1];
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 1023){
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs3 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate22.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate22.errors = vErrors;
-return errors === 0;
-}
-validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-export const v_updateShareMetadataItem_body_0 = validate22;
-
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateAccessRuleMetadata_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate22.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-const _errs1 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath,schemaPath:"#/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-const err2 = {instancePath,schemaPath:"#/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-validate22.errors = vErrors;
-return false;
-break;
-}
-}
-if(valid0){
-for(const key1 in data){
-let data0 = data[key1];
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 1023){
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs3 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate22.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate22.errors = vErrors;
-return errors === 0;
-}
-validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate52.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_listShares_query_0 = validate53;
 const schema64 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_0"};
@@ -6440,7 +6126,7 @@ let data13 = data.is_public;
 const _errs27 = errors;
 if(errors === _errs27){
 if(typeof data13 === "string"){
-if(!pattern14.test(data13)){
+if(!pattern70.test(data13)){
 validate53.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -6791,7 +6477,7 @@ let data13 = data.is_public;
 const _errs27 = errors;
 if(errors === _errs27){
 if(typeof data13 === "string"){
-if(!pattern14.test(data13)){
+if(!pattern70.test(data13)){
 validate54.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -7204,7 +6890,7 @@ let data16 = data.is_public;
 const _errs33 = errors;
 if(errors === _errs33){
 if(typeof data16 === "string"){
-if(!pattern14.test(data16)){
+if(!pattern70.test(data16)){
 validate55.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -7620,7 +7306,7 @@ let data16 = data.is_public;
 const _errs33 = errors;
 if(errors === _errs33){
 if(typeof data16 === "string"){
-if(!pattern14.test(data16)){
+if(!pattern70.test(data16)){
 validate56.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -7773,7 +7459,7 @@ let data28 = data.with_count;
 const _errs57 = errors;
 if(errors === _errs57){
 if(typeof data28 === "string"){
-if(!pattern14.test(data28)){
+if(!pattern70.test(data28)){
 validate56.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8058,7 +7744,7 @@ let data16 = data.is_public;
 const _errs33 = errors;
 if(errors === _errs33){
 if(typeof data16 === "string"){
-if(!pattern14.test(data16)){
+if(!pattern70.test(data16)){
 validate57.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8211,7 +7897,7 @@ let data28 = data.is_soft_deleted;
 const _errs57 = errors;
 if(errors === _errs57){
 if(typeof data28 === "string"){
-if(!pattern14.test(data28)){
+if(!pattern70.test(data28)){
 validate57.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8232,7 +7918,7 @@ let data29 = data.with_count;
 const _errs59 = errors;
 if(errors === _errs59){
 if(typeof data29 === "string"){
-if(!pattern14.test(data29)){
+if(!pattern70.test(data29)){
 validate57.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8518,7 +8204,7 @@ let data16 = data.is_public;
 const _errs33 = errors;
 if(errors === _errs33){
 if(typeof data16 === "string"){
-if(!pattern14.test(data16)){
+if(!pattern70.test(data16)){
 validate58.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8671,7 +8357,7 @@ let data28 = data.is_soft_deleted;
 const _errs57 = errors;
 if(errors === _errs57){
 if(typeof data28 === "string"){
-if(!pattern14.test(data28)){
+if(!pattern70.test(data28)){
 validate58.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8704,7 +8390,7 @@ let data30 = data.with_count;
 const _errs61 = errors;
 if(errors === _errs61){
 if(typeof data30 === "string"){
-if(!pattern14.test(data30)){
+if(!pattern70.test(data30)){
 validate58.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8859,7 +8545,7 @@ let data5 = data.with_count;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern14.test(data5)){
+if(!pattern70.test(data5)){
 validate59.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8976,7 +8662,7 @@ let data14 = data.is_public;
 const _errs29 = errors;
 if(errors === _errs29){
 if(typeof data14 === "string"){
-if(!pattern14.test(data14)){
+if(!pattern70.test(data14)){
 validate59.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -9232,7 +8918,7 @@ let data5 = data.with_count;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern14.test(data5)){
+if(!pattern70.test(data5)){
 validate60.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -9349,7 +9035,7 @@ let data14 = data.is_public;
 const _errs29 = errors;
 if(errors === _errs29){
 if(typeof data14 === "string"){
-if(!pattern14.test(data14)){
+if(!pattern70.test(data14)){
 validate60.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -9631,7 +9317,7 @@ let data5 = data.with_count;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern14.test(data5)){
+if(!pattern70.test(data5)){
 validate61.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -9784,7 +9470,7 @@ let data17 = data.is_public;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data17 === "string"){
-if(!pattern14.test(data17)){
+if(!pattern70.test(data17)){
 validate61.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10069,7 +9755,7 @@ let data5 = data.with_count;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern14.test(data5)){
+if(!pattern70.test(data5)){
 validate62.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10222,7 +9908,7 @@ let data17 = data.is_public;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data17 === "string"){
-if(!pattern14.test(data17)){
+if(!pattern70.test(data17)){
 validate62.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10375,7 +10061,7 @@ let data29 = data.is_soft_deleted;
 const _errs59 = errors;
 if(errors === _errs59){
 if(typeof data29 === "string"){
-if(!pattern14.test(data29)){
+if(!pattern70.test(data29)){
 validate62.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10529,7 +10215,7 @@ let data5 = data.with_count;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern14.test(data5)){
+if(!pattern70.test(data5)){
 validate63.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10682,7 +10368,7 @@ let data17 = data.is_public;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data17 === "string"){
-if(!pattern14.test(data17)){
+if(!pattern70.test(data17)){
 validate63.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10835,7 +10521,7 @@ let data29 = data.is_soft_deleted;
 const _errs59 = errors;
 if(errors === _errs59){
 if(typeof data29 === "string"){
-if(!pattern14.test(data29)){
+if(!pattern70.test(data29)){
 validate63.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -11296,7 +10982,7 @@ valid4 = valid4 || _valid1;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data10 === "string"){
-if(!pattern14.test(data10)){
+if(!pattern70.test(data10)){
 const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -11804,7 +11490,7 @@ valid4 = valid4 || _valid1;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data10 === "string"){
-if(!pattern14.test(data10)){
+if(!pattern70.test(data10)){
 const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -12326,7 +12012,7 @@ valid4 = valid4 || _valid1;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data10 === "string"){
-if(!pattern14.test(data10)){
+if(!pattern70.test(data10)){
 const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -12977,7 +12663,7 @@ valid4 = valid4 || _valid1;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data10 === "string"){
-if(!pattern14.test(data10)){
+if(!pattern70.test(data10)){
 const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -13642,7 +13328,7 @@ valid4 = valid4 || _valid1;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data10 === "string"){
-if(!pattern14.test(data10)){
+if(!pattern70.test(data10)){
 const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -14030,7 +13716,7 @@ valid1 = valid1 || _valid0;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data2 === "string"){
-if(!pattern14.test(data2)){
+if(!pattern70.test(data2)){
 const err3 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -14318,7 +14004,7 @@ valid1 = valid1 || _valid0;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data1 === "string"){
-if(!pattern14.test(data1)){
+if(!pattern70.test(data1)){
 const err3 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -14382,69 +14068,6 @@ validate73.errors = vErrors;
 return errors === 0;
 }
 validate73.evaluated = {"props":{"new_size":true,"force":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_shrinkShare_body_0 = validate72;
-
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_extendShare_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate72.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.new_size === undefined) && (missing0 = "new_size")){
-validate72.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.new_size !== undefined){
-let data0 = data.new_size;
-const _errs1 = errors;
-if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-validate72.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema83.properties.new_size.type},message:"must be integer,string"}];
-return false;
-}
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 > 2147483647 || isNaN(data0)){
-validate72.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
-return false;
-}
-else {
-if(data0 < 0 || isNaN(data0)){
-validate72.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-validate72.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate72.errors = vErrors;
-return errors === 0;
-}
-validate72.evaluated = {"props":{"new_size":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_revertShare_body_0 = validate74;
 const schema85 = {"type":"object","required":["snapshot_id"],"properties":{"snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},"$id":"v_revertShare_body_0"};
@@ -14570,7 +14193,7 @@ return errors === 0;
 validate75.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_allowShareAccess_body_1 = validate76;
-const schema87 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"}]}},"$id":"v_allowShareAccess_body_1"};
+const schema87 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_allowShareAccess_body_1"};
 
 function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_1" */;
@@ -14748,13 +14371,40 @@ errors++;
 }
 var _valid0 = _errs15 === errors;
 valid1 = valid1 || _valid0;
-if(!valid1){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const _errs17 = errors;
+if(errors === _errs17){
+if(Array.isArray(data3)){
+if(data3.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
 if(vErrors === null){
 vErrors = [err8];
 }
 else {
 vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs17 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
 }
 errors++;
 validate76.errors = vErrors;
@@ -14792,7 +14442,7 @@ return errors === 0;
 validate76.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_allowShareAccess_body_2 = validate77;
-const schema88 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"}]},"lock_visibility":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"lock_deletion":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"lock_reason":{"type":["string","null"],"maxLength":1023}},"$id":"v_allowShareAccess_body_2"};
+const schema88 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"lock_visibility":{},"lock_deletion":{},"lock_reason":{"type":["string","integer","null"],"maxLength":1023}},"$id":"v_allowShareAccess_body_2"};
 
 function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_2" */;
@@ -14970,13 +14620,40 @@ errors++;
 }
 var _valid0 = _errs15 === errors;
 valid1 = valid1 || _valid0;
-if(!valid1){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const _errs17 = errors;
+if(errors === _errs17){
+if(Array.isArray(data3)){
+if(data3.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
 if(vErrors === null){
 vErrors = [err8];
 }
 else {
 vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs17 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
 }
 errors++;
 validate77.errors = vErrors;
@@ -14999,221 +14676,25 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.lock_visibility !== undefined){
-let data5 = data.lock_visibility;
-const _errs17 = errors;
-const _errs18 = errors;
-let valid4 = false;
-const _errs19 = errors;
-if(typeof data5 !== "boolean"){
-const err9 = {instancePath:instancePath+"/lock_visibility",schemaPath:"#/properties/lock_visibility/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-var _valid1 = _errs19 === errors;
-valid4 = valid4 || _valid1;
-const _errs21 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err10 = {instancePath:instancePath+"/lock_visibility",schemaPath:"#/properties/lock_visibility/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(!((data5 === 0) || (data5 === 1))){
-const err11 = {instancePath:instancePath+"/lock_visibility",schemaPath:"#/properties/lock_visibility/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema88.properties.lock_visibility.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs21 === errors;
-valid4 = valid4 || _valid1;
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data5 === "string"){
-if(!pattern14.test(data5)){
-const err12 = {instancePath:instancePath+"/lock_visibility",schemaPath:"#/properties/lock_visibility/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-else {
-const err13 = {instancePath:instancePath+"/lock_visibility",schemaPath:"#/properties/lock_visibility/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-var _valid1 = _errs23 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err14 = {instancePath:instancePath+"/lock_visibility",schemaPath:"#/properties/lock_visibility/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-validate77.errors = vErrors;
-return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.lock_deletion !== undefined){
-let data6 = data.lock_deletion;
-const _errs25 = errors;
-const _errs26 = errors;
-let valid5 = false;
-const _errs27 = errors;
-if(typeof data6 !== "boolean"){
-const err15 = {instancePath:instancePath+"/lock_deletion",schemaPath:"#/properties/lock_deletion/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-var _valid2 = _errs27 === errors;
-valid5 = valid5 || _valid2;
-const _errs29 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err16 = {instancePath:instancePath+"/lock_deletion",schemaPath:"#/properties/lock_deletion/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-if(!((data6 === 0) || (data6 === 1))){
-const err17 = {instancePath:instancePath+"/lock_deletion",schemaPath:"#/properties/lock_deletion/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema88.properties.lock_deletion.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-var _valid2 = _errs29 === errors;
-valid5 = valid5 || _valid2;
-const _errs31 = errors;
-if(errors === _errs31){
-if(typeof data6 === "string"){
-if(!pattern14.test(data6)){
-const err18 = {instancePath:instancePath+"/lock_deletion",schemaPath:"#/properties/lock_deletion/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-else {
-const err19 = {instancePath:instancePath+"/lock_deletion",schemaPath:"#/properties/lock_deletion/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-var _valid2 = _errs31 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const err20 = {instancePath:instancePath+"/lock_deletion",schemaPath:"#/properties/lock_deletion/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-validate77.errors = vErrors;
-return false;
-}
-else {
-errors = _errs26;
-if(vErrors !== null){
-if(_errs26){
-vErrors.length = _errs26;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.lock_reason !== undefined){
-let data7 = data.lock_reason;
-const _errs33 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate77.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema88.properties.lock_reason.type},message:"must be string,null"}];
+let data5 = data.lock_reason;
+const _errs19 = errors;
+if(((typeof data5 !== "string") && (!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5))))) && (data5 !== null)){
+validate77.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema88.properties.lock_reason.type},message:"must be string,integer,null"}];
 return false;
 }
-if(errors === _errs33){
-if(typeof data7 === "string"){
-if(func1(data7) > 1023){
+if(errors === _errs19){
+if(typeof data5 === "string"){
+if(func1(data5) > 1023){
 validate77.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
 return false;
 }
 }
 }
-var valid0 = _errs33 === errors;
+var valid0 = _errs19 === errors;
 }
 else {
 var valid0 = true;
-}
-}
 }
 }
 }
@@ -15232,7 +14713,7 @@ return errors === 0;
 validate77.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true,"lock_visibility":true,"lock_deletion":true,"lock_reason":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_denyShareAccess_body_0 = validate78;
-const schema89 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer"]}},"$id":"v_denyShareAccess_body_0"};
+const schema89 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]}},"$id":"v_denyShareAccess_body_0"};
 
 function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_denyShareAccess_body_0" */;
@@ -15255,8 +14736,8 @@ return false;
 else {
 if(data.access_id !== undefined){
 let data0 = data.access_id;
-if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-validate78.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema89.properties.access_id.type},message:"must be string,integer"}];
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate78.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema89.properties.access_id.type},message:"must be string,integer,null"}];
 return false;
 }
 }
@@ -15273,7 +14754,7 @@ return errors === 0;
 validate78.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_denyShareAccess_body_1 = validate79;
-const schema90 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer"]},"unrestrict":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_denyShareAccess_body_1"};
+const schema90 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]},"unrestrict":{}},"$id":"v_denyShareAccess_body_1"};
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_denyShareAccess_body_1" */;
@@ -15296,112 +14777,9 @@ return false;
 else {
 if(data.access_id !== undefined){
 let data0 = data.access_id;
-const _errs1 = errors;
-if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-validate79.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema90.properties.access_id.type},message:"must be string,integer"}];
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate79.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema90.properties.access_id.type},message:"must be string,integer,null"}];
 return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.unrestrict !== undefined){
-let data1 = data.unrestrict;
-const _errs3 = errors;
-const _errs4 = errors;
-let valid1 = false;
-const _errs5 = errors;
-if(typeof data1 !== "boolean"){
-const err0 = {instancePath:instancePath+"/unrestrict",schemaPath:"#/properties/unrestrict/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs5 === errors;
-valid1 = valid1 || _valid0;
-const _errs7 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-const err1 = {instancePath:instancePath+"/unrestrict",schemaPath:"#/properties/unrestrict/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/unrestrict",schemaPath:"#/properties/unrestrict/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema90.properties.unrestrict.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs7 === errors;
-valid1 = valid1 || _valid0;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data1 === "string"){
-if(!pattern14.test(data1)){
-const err3 = {instancePath:instancePath+"/unrestrict",schemaPath:"#/properties/unrestrict/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/unrestrict",schemaPath:"#/properties/unrestrict/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-var _valid0 = _errs9 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/unrestrict",schemaPath:"#/properties/unrestrict/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate79.errors = vErrors;
-return false;
-}
-else {
-errors = _errs4;
-if(vErrors !== null){
-if(_errs4){
-vErrors.length = _errs4;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -15571,43 +14949,11 @@ return errors === 0;
 }
 validate82.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotInstancesDetail_query_0 = validate82;
-
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotInstances_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate82.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.snapshot_id !== undefined){
-if(typeof data.snapshot_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-else {
-validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate82.errors = vErrors;
-return errors === 0;
-}
-validate82.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_resetSnapshotInstanceStatus_body_0 = validate83;
-const schema94 = {"type":"object","required":["status"],"properties":{"status":{"type":"string"}},"$id":"v_resetSnapshotInstanceStatus_body_0"};
+export const v_listSnapshots_query_0 = validate83;
+const schema94 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_0"};
 
 function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetSnapshotInstanceStatus_body_0" */;
+/*# sourceURL="v_listSnapshots_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate83.evaluated;
@@ -15619,16 +14965,239 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.status === undefined) && (missing0 = "status")){
-validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+validate83.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate83.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate83.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate83.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+let data2 = data.sort_key;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate83.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
+if(func1(data2) < 1){
+validate83.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate83.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+let data3 = data.sort_dir;
+const _errs7 = errors;
+if(!((data3 === "asc") || (data3 === "desc"))){
+validate83.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema94.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs8 = errors;
+if(typeof data.project_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs10 = errors;
+if(typeof data.name !== "string"){
+validate83.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs12 = errors;
+if(typeof data.display_name !== "string"){
+validate83.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs14 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate83.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs16 = errors;
+if(typeof data.display_description !== "string"){
+validate83.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs18 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate83.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
 if(data.status !== undefined){
+const _errs20 = errors;
 if(typeof data.status !== "string"){
 validate83.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_id !== undefined){
+const _errs22 = errors;
+if(typeof data.share_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+const _errs24 = errors;
+if(typeof data.size !== "string"){
+validate83.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs26 = errors;
+if(typeof data.usage !== "string"){
+validate83.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+let data14 = data.all_tenants;
+const _errs28 = errors;
+if(errors === _errs28){
+if(typeof data14 === "string"){
+if(!pattern70.test(data14)){
+validate83.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate83.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -15641,298 +15210,13 @@ return false;
 validate83.errors = vErrors;
 return errors === 0;
 }
-validate83.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
+validate83.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createSnapshotMetadata_body_0 = validate22;
-
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateAccessRuleMetadata_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate22.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-const _errs1 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath,schemaPath:"#/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-const err2 = {instancePath,schemaPath:"#/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-validate22.errors = vErrors;
-return false;
-break;
-}
-}
-if(valid0){
-for(const key1 in data){
-let data0 = data[key1];
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 1023){
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs3 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate22.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate22.errors = vErrors;
-return errors === 0;
-}
-validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-export const v_replaceSnapshotMetadata_body_0 = validate22;
-
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateAccessRuleMetadata_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate22.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-const _errs1 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath,schemaPath:"#/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-const err2 = {instancePath,schemaPath:"#/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-validate22.errors = vErrors;
-return false;
-break;
-}
-}
-if(valid0){
-for(const key1 in data){
-let data0 = data[key1];
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 1023){
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs3 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate22.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate22.errors = vErrors;
-return errors === 0;
-}
-validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-export const v_updateSnapshotMetadataItem_body_0 = validate22;
-
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateAccessRuleMetadata_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate22.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-const _errs1 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath,schemaPath:"#/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-const err2 = {instancePath,schemaPath:"#/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-validate22.errors = vErrors;
-return false;
-break;
-}
-}
-if(valid0){
-for(const key1 in data){
-let data0 = data[key1];
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 1023){
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs3 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate22.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate22.errors = vErrors;
-return errors === 0;
-}
-validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-export const v_listSnapshots_query_0 = validate84;
-const schema95 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_0"};
+export const v_listSnapshots_query_1 = validate84;
+const schema95 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_1"};
 
 function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_0" */;
+/*# sourceURL="v_listSnapshots_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate84.evaluated;
@@ -16062,10 +15346,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data["name~"] !== undefined){
 const _errs14 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate84.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -16074,10 +15358,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs16 = errors;
-if(typeof data.display_description !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate84.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -16086,10 +15370,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.description !== undefined){
 const _errs18 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate84.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -16098,10 +15382,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.display_description !== undefined){
 const _errs20 = errors;
-if(typeof data.status !== "string"){
-validate84.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate84.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -16110,10 +15394,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_id !== undefined){
+if(data["description~"] !== undefined){
 const _errs22 = errors;
-if(typeof data.share_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate84.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -16122,10 +15406,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.size !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs24 = errors;
-if(typeof data.size !== "string"){
-validate84.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate84.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -16134,10 +15418,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.usage !== undefined){
+if(data.status !== undefined){
 const _errs26 = errors;
-if(typeof data.usage !== "string"){
-validate84.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate84.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -16146,12 +15430,48 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
-let data14 = data.all_tenants;
+if(data.share_id !== undefined){
 const _errs28 = errors;
-if(errors === _errs28){
-if(typeof data14 === "string"){
-if(!pattern14.test(data14)){
+if(typeof data.share_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+const _errs30 = errors;
+if(typeof data.size !== "string"){
+validate84.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs32 = errors;
+if(typeof data.usage !== "string"){
+validate84.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+let data17 = data.all_tenants;
+const _errs34 = errors;
+if(errors === _errs34){
+if(typeof data17 === "string"){
+if(!pattern70.test(data17)){
 validate84.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -16161,10 +15481,13 @@ validate84.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs28 === errors;
+var valid0 = _errs34 === errors;
 }
 else {
 var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -16189,13 +15512,13 @@ return false;
 validate84.errors = vErrors;
 return errors === 0;
 }
-validate84.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate84.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_1 = validate85;
-const schema96 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_1"};
+export const v_listSnapshots_query_2 = validate85;
+const schema96 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_2"};
 
 function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_1" */;
+/*# sourceURL="v_listSnapshots_query_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate85.evaluated;
@@ -16445,12 +15768,24 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
-let data17 = data.all_tenants;
+if(data.metadata !== undefined){
 const _errs34 = errors;
-if(errors === _errs34){
-if(typeof data17 === "string"){
-if(!pattern14.test(data17)){
+if(typeof data.metadata !== "string"){
+validate85.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+let data18 = data.all_tenants;
+const _errs36 = errors;
+if(errors === _errs36){
+if(typeof data18 === "string"){
+if(!pattern70.test(data18)){
 validate85.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -16460,10 +15795,11 @@ validate85.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs34 === errors;
+var valid0 = _errs36 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -16491,13 +15827,13 @@ return false;
 validate85.errors = vErrors;
 return errors === 0;
 }
-validate85.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate85.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_2 = validate86;
-const schema97 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_2"};
+export const v_listSnapshots_query_3 = validate86;
+const schema97 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_3"};
 
 function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_2" */;
+/*# sourceURL="v_listSnapshots_query_3" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate86.evaluated;
@@ -16759,12 +16095,33 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
-let data18 = data.all_tenants;
+if(data.with_count !== undefined){
+let data18 = data.with_count;
 const _errs36 = errors;
 if(errors === _errs36){
 if(typeof data18 === "string"){
-if(!pattern14.test(data18)){
+if(!pattern70.test(data18)){
+validate86.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate86.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+let data19 = data.all_tenants;
+const _errs38 = errors;
+if(errors === _errs38){
+if(typeof data19 === "string"){
+if(!pattern70.test(data19)){
 validate86.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -16774,10 +16131,11 @@ validate86.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs36 === errors;
+var valid0 = _errs38 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -16806,13 +16164,13 @@ return false;
 validate86.errors = vErrors;
 return errors === 0;
 }
-validate86.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate86.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"with_count":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_3 = validate87;
-const schema98 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_3"};
+export const v_listSnapshotsDetail_query_0 = validate87;
+const schema98 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_0"};
 
 function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_3" */;
+/*# sourceURL="v_listSnapshotsDetail_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate87.evaluated;
@@ -16906,11 +16264,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.with_count !== undefined){
+let data4 = data.with_count;
 const _errs8 = errors;
-if(typeof data.project_id !== "string"){
-validate87.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs8){
+if(typeof data4 === "string"){
+if(!pattern70.test(data4)){
+validate87.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
+}
+}
+else {
+validate87.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs8 === errors;
 }
@@ -16918,10 +16285,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data.all_tenants !== undefined){
 const _errs10 = errors;
-if(typeof data.name !== "string"){
-validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.all_tenants !== "string"){
+validate87.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -16930,10 +16297,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data.project_id !== undefined){
 const _errs12 = errors;
-if(typeof data.display_name !== "string"){
-validate87.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.project_id !== "string"){
+validate87.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -16942,10 +16309,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data.name !== undefined){
 const _errs14 = errors;
-if(typeof data["name~"] !== "string"){
-validate87.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -16954,10 +16321,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_name !== undefined){
 const _errs16 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate87.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate87.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -16966,10 +16333,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs18 = errors;
-if(typeof data.description !== "string"){
-validate87.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate87.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -16990,10 +16357,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs22 = errors;
-if(typeof data["description~"] !== "string"){
-validate87.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate87.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -17002,10 +16369,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.status !== undefined){
 const _errs24 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate87.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate87.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -17014,10 +16381,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.share_id !== undefined){
 const _errs26 = errors;
-if(typeof data.status !== "string"){
-validate87.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_id !== "string"){
+validate87.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -17026,10 +16393,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_id !== undefined){
+if(data.size !== undefined){
 const _errs28 = errors;
-if(typeof data.share_id !== "string"){
-validate87.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.size !== "string"){
+validate87.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -17038,86 +16405,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.size !== undefined){
+if(data.usage !== undefined){
 const _errs30 = errors;
-if(typeof data.size !== "string"){
-validate87.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.usage !== "string"){
+validate87.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs32 = errors;
-if(typeof data.usage !== "string"){
-validate87.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs34 = errors;
-if(typeof data.metadata !== "string"){
-validate87.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data18 = data.with_count;
-const _errs36 = errors;
-if(errors === _errs36){
-if(typeof data18 === "string"){
-if(!pattern14.test(data18)){
-validate87.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate87.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-let data19 = data.all_tenants;
-const _errs38 = errors;
-if(errors === _errs38){
-if(typeof data19 === "string"){
-if(!pattern14.test(data19)){
-validate87.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate87.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs38 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
 }
 }
 }
@@ -17143,13 +16440,13 @@ return false;
 validate87.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"with_count":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate87.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_0 = validate88;
-const schema99 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_0"};
+export const v_listSnapshotsDetail_query_1 = validate88;
+const schema99 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_1"};
 
 function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotsDetail_query_0" */;
+/*# sourceURL="v_listSnapshotsDetail_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate88.evaluated;
@@ -17248,7 +16545,7 @@ let data4 = data.with_count;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
-if(!pattern14.test(data4)){
+if(!pattern70.test(data4)){
 validate88.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -17312,10 +16609,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data["name~"] !== undefined){
 const _errs18 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate88.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate88.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -17324,10 +16621,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs20 = errors;
-if(typeof data.display_description !== "string"){
-validate88.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate88.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -17336,10 +16633,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.description !== undefined){
 const _errs22 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate88.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate88.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -17348,10 +16645,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.display_description !== undefined){
 const _errs24 = errors;
-if(typeof data.status !== "string"){
-validate88.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate88.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -17360,10 +16657,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_id !== undefined){
+if(data["description~"] !== undefined){
 const _errs26 = errors;
-if(typeof data.share_id !== "string"){
-validate88.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate88.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -17372,10 +16669,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.size !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs28 = errors;
-if(typeof data.size !== "string"){
-validate88.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate88.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -17384,16 +16681,55 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.usage !== undefined){
+if(data.status !== undefined){
 const _errs30 = errors;
-if(typeof data.usage !== "string"){
-validate88.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate88.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.share_id !== undefined){
+const _errs32 = errors;
+if(typeof data.share_id !== "string"){
+validate88.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+const _errs34 = errors;
+if(typeof data.size !== "string"){
+validate88.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs36 = errors;
+if(typeof data.usage !== "string"){
+validate88.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -17419,13 +16755,13 @@ return false;
 validate88.errors = vErrors;
 return errors === 0;
 }
-validate88.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate88.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_1 = validate89;
-const schema100 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_1"};
+export const v_listSnapshotsDetail_query_2 = validate89;
+const schema100 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_2"};
 
 function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotsDetail_query_1" */;
+/*# sourceURL="v_listSnapshotsDetail_query_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate89.evaluated;
@@ -17524,7 +16860,7 @@ let data4 = data.with_count;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
-if(!pattern14.test(data4)){
+if(!pattern70.test(data4)){
 validate89.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -17707,326 +17043,11 @@ var valid0 = _errs36 === errors;
 else {
 var valid0 = true;
 }
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate89.errors = vErrors;
-return errors === 0;
-}
-validate89.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listSnapshotsDetail_query_2 = validate90;
-const schema101 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_2"};
-
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotsDetail_query_2" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate90.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-validate90.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate90.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
-validate90.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate90.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-let data2 = data.sort_key;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate90.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate90.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate90.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-let data3 = data.sort_dir;
-const _errs7 = errors;
-if(!((data3 === "asc") || (data3 === "desc"))){
-validate90.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema101.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data4 = data.with_count;
-const _errs8 = errors;
-if(errors === _errs8){
-if(typeof data4 === "string"){
-if(!pattern14.test(data4)){
-validate90.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate90.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs10 = errors;
-if(typeof data.all_tenants !== "string"){
-validate90.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs12 = errors;
-if(typeof data.project_id !== "string"){
-validate90.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs14 = errors;
-if(typeof data.name !== "string"){
-validate90.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs16 = errors;
-if(typeof data.display_name !== "string"){
-validate90.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs18 = errors;
-if(typeof data["name~"] !== "string"){
-validate90.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs20 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate90.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs22 = errors;
-if(typeof data.description !== "string"){
-validate90.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs24 = errors;
-if(typeof data.display_description !== "string"){
-validate90.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs26 = errors;
-if(typeof data["description~"] !== "string"){
-validate90.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs28 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate90.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs30 = errors;
-if(typeof data.status !== "string"){
-validate90.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_id !== undefined){
-const _errs32 = errors;
-if(typeof data.share_id !== "string"){
-validate90.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs34 = errors;
-if(typeof data.size !== "string"){
-validate90.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs36 = errors;
-if(typeof data.usage !== "string"){
-validate90.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
 if(valid0){
 if(data.metadata !== undefined){
 const _errs38 = errors;
 if(typeof data.metadata !== "string"){
-validate90.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate89.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -18055,6 +17076,140 @@ var valid0 = true;
 }
 }
 else {
+validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate89.errors = vErrors;
+return errors === 0;
+}
+validate89.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createSnapshot_body_0 = validate90;
+const schema101 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{}},"$id":"v_createSnapshot_body_0"};
+
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createSnapshot_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate90.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate90.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_id !== undefined){
+let data0 = data.share_id;
+const _errs1 = errors;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate90.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema101.properties.share_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate90.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema101.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func1(data1) > 255){
+validate90.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data2 = data.description;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate90.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema101.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate90.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data3 = data.display_name;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate90.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema101.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate90.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data4 = data.display_description;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate90.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema101.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate90.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
 validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -18062,13 +17217,13 @@ return false;
 validate90.errors = vErrors;
 return errors === 0;
 }
-validate90.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate90.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createSnapshot_body_0 = validate91;
-const schema102 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{}},"$id":"v_createSnapshot_body_0"};
+export const v_createSnapshot_body_1 = validate91;
+const schema102 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createSnapshot_body_1"};
 
 function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createSnapshot_body_0" */;
+/*# sourceURL="v_createSnapshot_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate91.evaluated;
@@ -18089,8 +17244,8 @@ else {
 if(data.share_id !== undefined){
 let data0 = data.share_id;
 const _errs1 = errors;
-if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-validate91.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema102.properties.share_id.type},message:"must be string,integer"}];
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate91.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema102.properties.share_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -18173,140 +17328,6 @@ if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
 validate91.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate91.errors = vErrors;
-return errors === 0;
-}
-validate91.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createSnapshot_body_1 = validate92;
-const schema103 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createSnapshot_body_1"};
-
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createSnapshot_body_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate92.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.share_id === undefined) && (missing0 = "share_id")){
-validate92.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_id !== undefined){
-let data0 = data.share_id;
-const _errs1 = errors;
-if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-validate92.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema103.properties.share_id.type},message:"must be string,integer"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data1 = data.name;
-const _errs3 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate92.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema103.properties.name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(func1(data1) > 255){
-validate92.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data2 = data.description;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate92.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema103.properties.description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate92.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-let data3 = data.display_name;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate92.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema103.properties.display_name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate92.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-let data4 = data.display_description;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate92.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema103.properties.display_description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate92.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -18473,7 +17494,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate92.errors = vErrors;
+validate91.errors = vErrors;
 return false;
 }
 else {
@@ -18500,23 +17521,23 @@ var valid0 = true;
 }
 }
 else {
-validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate92.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
-validate92.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateSnapshot_body_0 = validate93;
-const schema104 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateSnapshot_body_0"};
+export const v_updateSnapshot_body_0 = validate92;
+const schema103 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateSnapshot_body_0"};
 
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateSnapshot_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate93.evaluated;
+const evaluated0 = validate92.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18529,13 +17550,13 @@ if(data.display_name !== undefined){
 let data0 = data.display_name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate93.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema104.properties.display_name.type},message:"must be string,null"}];
+validate92.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema103.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate93.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate92.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -18550,13 +17571,13 @@ if(data.display_description !== undefined){
 let data1 = data.display_description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate93.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema104.properties.display_description.type},message:"must be string,null"}];
+validate92.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema103.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate93.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate92.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -18565,6 +17586,64 @@ var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
+}
+}
+}
+else {
+validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate92.errors = vErrors;
+return errors === 0;
+}
+validate92.evaluated = {"props":{"display_name":true,"display_description":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_allowSnapshotAccess_body_0 = validate93;
+const schema104 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"}},"$id":"v_allowSnapshotAccess_body_0"};
+
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_allowSnapshotAccess_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate93.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
+validate93.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.access_type !== undefined){
+const _errs1 = errors;
+if(typeof data.access_type !== "string"){
+validate93.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.access_to !== undefined){
+const _errs3 = errors;
+if(typeof data.access_to !== "string"){
+validate93.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -18576,63 +17655,13 @@ return false;
 validate93.errors = vErrors;
 return errors === 0;
 }
-validate93.evaluated = {"props":{"display_name":true,"display_description":true},"dynamicProps":false,"dynamicItems":false};
+validate93.evaluated = {"props":{"access_type":true,"access_to":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetSnapshotStatus_body_0 = validate52;
-
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetShareInstanceStatus_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate52.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status !== undefined){
-const _errs1 = errors;
-if(typeof data.status !== "string"){
-validate52.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["os-status"] !== undefined){
-const _errs3 = errors;
-if(typeof data["os-status"] !== "string"){
-validate52.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-else {
-validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate52.errors = vErrors;
-return errors === 0;
-}
-validate52.evaluated = {"props":{"status":true,"os-status":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_allowSnapshotAccess_body_0 = validate94;
-const schema105 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"}},"$id":"v_allowSnapshotAccess_body_0"};
+export const v_denySnapshotAccess_body_0 = validate94;
+const schema105 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":"string"}},"$id":"v_denySnapshotAccess_body_0"};
 
 function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_allowSnapshotAccess_body_0" */;
+/*# sourceURL="v_denySnapshotAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate94.evaluated;
@@ -18645,33 +17674,15 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
+if((data.access_id === undefined) && (missing0 = "access_id")){
 validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.access_type !== undefined){
-const _errs1 = errors;
-if(typeof data.access_type !== "string"){
-validate94.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.access_id !== undefined){
+if(typeof data.access_id !== "string"){
+validate94.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.access_to !== undefined){
-const _errs3 = errors;
-if(typeof data.access_to !== "string"){
-validate94.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -18684,47 +17695,7 @@ return false;
 validate94.errors = vErrors;
 return errors === 0;
 }
-validate94.evaluated = {"props":{"access_type":true,"access_to":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_denySnapshotAccess_body_0 = validate78;
-
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_denyShareAccess_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate78.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.access_id === undefined) && (missing0 = "access_id")){
-validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.access_id !== undefined){
-let data0 = data.access_id;
-if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-validate78.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema89.properties.access_id.type},message:"must be string,integer"}];
-return false;
-}
-}
-}
-}
-else {
-validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate78.errors = vErrors;
-return errors === 0;
-}
-validate78.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
+validate94.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_listShareTypes_query_0 = validate95;
 const schema106 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_0"};
@@ -18778,7 +17749,7 @@ return errors === 0;
 validate95.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_createShareType_body_0 = validate96;
-const schema107 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"type":["boolean","null"]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_0"};
+const schema107 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"type":["boolean","null"]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
 
 function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareType_body_0" */;
@@ -18935,6 +17906,16 @@ var valid0 = _errs5 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.description !== undefined){
+var valid0 = false;
+validate96.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -18946,10 +17927,10 @@ return false;
 validate96.errors = vErrors;
 return errors === 0;
 }
-validate96.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate96.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_createShareType_body_1 = validate97;
-const schema108 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"type":["boolean","null"]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_1"};
+const schema108 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"type":["boolean","null"]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_1"};
 
 function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareType_body_1" */;
@@ -19106,6 +18087,16 @@ var valid0 = _errs5 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.description !== undefined){
+var valid0 = false;
+validate97.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -19117,7 +18108,7 @@ return false;
 validate97.errors = vErrors;
 return errors === 0;
 }
-validate97.evaluated = {"props":{"name":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate97.evaluated = {"props":{"name":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_createShareType_body_2 = validate98;
 const schema109 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"type":["boolean","null"]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_2"};
@@ -19417,7 +18408,7 @@ valid2 = valid2 || _valid1;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data2 === "string"){
-if(!pattern14.test(data2)){
+if(!pattern70.test(data2)){
 const err3 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -19543,27 +18534,25 @@ return errors === 0;
 }
 validate100.evaluated = {"props":{"project":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_removeShareTypeAccess_body_0 = validate100;
-
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_addShareTypeAccess_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate100.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate100.errors = vErrors;
-return errors === 0;
-}
-validate100.evaluated = {"props":{"project":true},"dynamicProps":false,"dynamicItems":false};
-
+export const v_replaceExportLocationMetadata_body_0 = v_createExportLocationMetadata_body_0;
+export const v_updateExportLocationMetadataItem_body_0 = v_createExportLocationMetadata_body_0;
+export const v_updateExtraSpec_body_0 = v_createExtraSpecs_body_0;
+export const v_getQuotaSetDetail_query_0 = v_getQuotaSet_query_0;
+export const v_getQuotaSetDetail_query_1 = v_getQuotaSet_query_1;
+export const v_updateQuotaSet_query_0 = v_getQuotaSet_query_0;
+export const v_updateQuotaSet_query_1 = v_getQuotaSet_query_1;
+export const v_deleteQuotaSet_query_0 = v_getQuotaSet_query_0;
+export const v_deleteQuotaSet_query_1 = v_getQuotaSet_query_1;
+export const v_listPoolsDetail_query_0 = v_listPools_query_0;
+export const v_listPoolsDetail_query_1 = v_listPools_query_1;
+export const v_createShareMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_replaceShareMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_updateShareMetadataItem_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_shrinkShare_body_0 = v_extendShare_body_0;
+export const v_listSnapshotInstancesDetail_query_0 = v_listSnapshotInstances_query_0;
+export const v_resetSnapshotInstanceStatus_body_0 = v_resetShareInstanceStatus_body_0;
+export const v_createSnapshotMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_replaceSnapshotMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_updateSnapshotMetadataItem_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_resetSnapshotStatus_body_0 = v_resetShareInstanceStatus_body_0;
+export const v_removeShareTypeAccess_body_0 = v_addShareTypeAccess_body_0;
