@@ -4,7 +4,7 @@ import { fault } from '#domain/faults.ts';
 /** Parses a body that an operation needs. `type` is the Content-Type as sent. */
 export function parseBody(raw: Buffer | undefined, type: string | undefined): unknown {
   if (!raw || raw.length === 0) throw fault('noBody');
-  const media = type?.split(';')[0]!.trim().toLowerCase();
+  const media = (type ?? '').split(';', 1).join().trim().toLowerCase();
   if (media !== 'application/json') throw fault('unsupportedBody');
   try {
     return JSON.parse(raw.toString('utf8'));

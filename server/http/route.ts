@@ -1,0 +1,173 @@
+/**
+ * The order every request takes: token, path, version, body, operation, project in the path, and the engine.
+ * What fails is thrown as a Fault, or is answered plainly where no operation is known yet.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { fault } from '#domain/faults.ts';
+import type { Operation } from '#generated/operations.ts';
+import type { Identity } from '../identity/identity.ts';
+import { nothingThere, send, unauthorized } from './answer.ts';
+import { isObject, parseBody } from './body.ts';
+import { RequestCtx, type Shared } from './ctx.ts';
+import type { Engine } from './engine.ts';
+import type { Progress } from './progress.ts';
+import { type LinkBases, project } from './projection.ts';
+import { type Match, matchPath, paramsFor } from './router.ts';
+import { EXPERIMENTAL_HEADER, readVersion, VERSION_HEADER } from './version.ts';
+import { versionDocument } from './versions.ts';
+
+export interface RouteOptions {
+  shared: Shared;
+  engine: Engine;
+  identity: Identity;
+  /** which texts in a path's first segment are taken for a project id */
+  projectIdRegex: string;
+  /** the address clients are told; made from the Host header when null */
+  endpoint: string | null;
+  /** adds `X-Shoal-Statements`, the number of SQL statements a request took */
+  showStatements: boolean;
+}
+
+/** Answers every request that isn't for the root or the health check. */
+export function router(
+  options: RouteOptions,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  const projectId = new RegExp(`^(?:${options.projectIdRegex})$`);
+  return (request, reply) => route(request, reply, options, projectId);
+}
+
+async function route(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: RouteOptions,
+  projectId: RegExp,
+): Promise<unknown> {
+  const { progress } = request;
+  const [path, search = ''] = splitUrl(request.raw.url!);
+  const segments = segmentsOf(path);
+  if (segments?.[0] !== 'v2') return nothingThere(reply);
+  if (segments.length === 1)
+    return reply
+      .code(302)
+      .header('Location', `${endpointOf(request, options)}/v2/`)
+      .type('text/plain')
+      .send('');
+  if (request.method === 'OPTIONS') return reply.code(200).send('');
+
+  const caller = await options.identity.authenticate(header(request, 'x-auth-token'), progress.requestId);
+  if (!caller) return unauthorized(reply, options.identity, progress);
+  progress.caller = caller;
+
+  const rest = segments.slice(1);
+  const root = rest.length === 1 && rest[0] === '';
+  const found = root ? null : find(request.method, rest, projectId);
+  if (found === undefined) return nothingThere(reply, progress);
+
+  progress.versioned = true;
+  progress.experimental = header(request, EXPERIMENTAL_HEADER.toLowerCase())?.toLowerCase() === 'true';
+  progress.version = readVersion(header(request, VERSION_HEADER.toLowerCase()));
+  const endpoint = endpointOf(request, options);
+  if (!found) return send(reply, progress, 200, versionDocument(endpoint));
+
+  const query = Object.fromEntries(new URLSearchParams(search));
+  const { operation, params, body } = select(request, found.match, progress);
+  if (found.projectId !== undefined && found.projectId !== caller.projectId) throw fault('wrongProjectInUrl');
+  progress.operation = operation;
+  const ctx = new RequestCtx(options.shared, caller, {
+    id: progress.requestId,
+    version: progress.version,
+    links: linkBases(endpoint, found.projectId),
+    url: request.raw.url!,
+  });
+  progress.ctx = ctx;
+  const result = await options.engine.handle({ operation, params, query, body, ctx });
+  const projected = project(operation, result, ctx);
+  if (options.showStatements) reply.header('X-Shoal-Statements', ctx.db.statements);
+  return send(reply, progress, operation.success, projected === undefined ? '' : JSON.stringify(projected));
+}
+
+/** The operation among those that share this path and method: by action name, then by version. */
+function select(
+  request: FastifyRequest,
+  match: Match,
+  progress: Progress,
+): { operation: Operation; params: Record<string, string>; body: unknown } {
+  const version = progress.version!;
+  const isAction = match.candidates.some(({ operation }) => operation?.actions);
+  let name: string | undefined;
+  let body: unknown;
+  if (isAction) {
+    body = parseBody(request.body as Buffer | undefined, header(request, 'content-type'));
+    const keys = isObject(body) ? Object.keys(body) : [];
+    if (keys.length !== 1) throw fault('oneAction', { count: keys.length });
+    name = keys[0]!;
+    if (
+      !match.candidates.some(({ operation }) => operation?.actions?.some((action) => action.name === name))
+    ) {
+      throw fault('unknownAction', { action: name, version: `2.${version}` }, 400);
+    }
+  }
+  const candidate = match.candidates.find(({ operation, since, until }) => {
+    if (!operation || version < since || version > until) return false;
+    if (version < operation.since || version > operation.until) return false;
+    return (
+      !operation.actions ||
+      operation.actions.some((a) => a.name === name && version >= a.since && version <= a.until)
+    );
+  });
+  if (!candidate) throw fault('notFound');
+  const operation = candidate.operation!;
+  if (!progress.experimental && operation.experimental?.some((w) => version >= w.since && version <= w.until))
+    throw fault('notFound');
+  if (!isAction && operation.body)
+    body = parseBody(request.body as Buffer | undefined, header(request, 'content-type'));
+  return { operation, params: paramsFor(match, candidate), body };
+}
+
+/** With and without the project id in front, and with the `.json` that some clients append. */
+function find(
+  method: string,
+  segments: readonly string[],
+  projectId: RegExp,
+): { match: Match; projectId?: string } | undefined {
+  const bare = matchPath(method, segments);
+  if (bare) return { match: bare };
+  if (segments.length > 1 && projectId.test(segments[0]!)) {
+    const match = matchPath(method, segments.slice(1));
+    if (match) return { match, projectId: segments[0]! };
+  }
+  const last = segments.at(-1)!;
+  return last.endsWith('.json')
+    ? find(method, [...segments.slice(0, -1), last.slice(0, -5)], projectId)
+    : undefined;
+}
+
+function splitUrl(url: string): [path: string, search?: string] {
+  const at = url.indexOf('?');
+  return at < 0 ? [url] : [url.slice(0, at), url.slice(at + 1)];
+}
+
+/** Decoded segments; doubled slashes at the front count once. undefined when the encoding is broken. */
+function segmentsOf(path: string): string[] | undefined {
+  try {
+    const raw = path.replace(/^\/+/, '').split('/');
+    return path.includes('%') ? raw.map(decodeURIComponent) : raw;
+  } catch {
+    return undefined;
+  }
+}
+
+function header(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** The service's own address, as this client reaches it. */
+export function endpointOf(request: FastifyRequest, options: RouteOptions): string {
+  return options.endpoint ?? `http://${request.headers.host ?? 'localhost'}`;
+}
+
+function linkBases(endpoint: string, projectId: string | undefined): LinkBases {
+  const project = projectId === undefined ? '' : `/${projectId}`;
+  return { self: `${endpoint}/v2${project}`, bookmark: `${endpoint}${project}` };
+}
