@@ -1,5 +1,5 @@
 /** The access rules that an instance should hold, as drivers take them. */
-import type { AccessRule } from '#drivers/driver.ts';
+import type { AccessRule } from '#domain/backend.ts';
 import type { Queries } from './connection.ts';
 
 /** All rules of the instance but those on their way out and those that failed. */

@@ -1,7 +1,7 @@
 /** Share instances: where a share is, as jobs and drivers need it. */
 
 import { randomUUID } from 'node:crypto';
-import type { BackendShare, ExportLocation } from '#drivers/driver.ts';
+import type { BackendShare, ExportLocation } from '#domain/backend.ts';
 import type { Queries, Tx } from './connection.ts';
 import { sql } from './sql.ts';
 

@@ -1,6 +1,7 @@
 /** Snapshots and the instance that stands for each: one, and as the drivers see it. Rows have the API's names. */
+
+import type { BackendSnapshot } from '#domain/backend.ts';
 import { statusPrecedence } from '#domain/snapshots.ts';
-import type { BackendSnapshot } from '#drivers/driver.ts';
 import type { Queries } from './connection.ts';
 import { backendShare, findInstance, type InstanceRow } from './shareInstances.ts';
 import { list, sql } from './sql.ts';
