@@ -96,10 +96,8 @@ export interface components {
             /** @description The pool that was chosen */
             host: string | null;
             pools: components["schemas"]["PoolJudgement"][];
-            request_id: components["schemas"]["NullableString"];
             /** Format: uuid */
             share_id: string;
-            share_instance_id: components["schemas"]["NullableString"];
         };
         ExplanationFilter: {
             share_id: string;
@@ -324,7 +322,7 @@ export interface components {
             backup_gigabytes?: components["schemas"]["QuotaLimit"];
             backups?: components["schemas"]["QuotaLimit"];
             encryption_keys?: components["schemas"]["QuotaLimit"];
-            /** @description True allows limits below what is used */
+            /** @description True allows limits that usage or other limits contradict */
             force?: unknown;
             gigabytes?: components["schemas"]["QuotaLimit"];
             per_share_gigabytes?: components["schemas"]["QuotaLimit"];
@@ -336,6 +334,8 @@ export interface components {
             shares?: components["schemas"]["QuotaLimit"];
             snapshot_gigabytes?: components["schemas"]["QuotaLimit"];
             snapshots?: components["schemas"]["QuotaLimit"];
+            /** @description Sent by clients and not looked at: the path says which project */
+            tenant_id?: unknown;
         };
         QuotaUsage: {
             in_use: number;
@@ -632,18 +632,18 @@ export interface components {
         ShareTypeCreate: {
             description?: string | null;
             extra_specs?: components["schemas"]["ExtraSpecsOfNewType"];
-            is_public?: components["schemas"]["TypeIsPublic"];
+            is_public?: components["schemas"]["TypeIsPublic"] | components["schemas"]["TypeIsPublic"];
             name?: string | null;
         };
         ShareTypeFilter: {
-            /** @description A JSON object */
+            /** @description A JSON object, or a dict as Python writes it */
             extra_specs?: string;
             /** @description true, false, or all (admins only) */
             is_public?: string;
         };
         ShareTypeUpdate: {
             description?: string | null;
-            is_public?: components["schemas"]["Flag"] | null;
+            is_public?: components["schemas"]["TypeIsPublic"];
             name?: string | null;
         };
         ShareUpdate: {
@@ -812,7 +812,7 @@ export interface components {
         /** @description UTC, with microseconds and without a zone, as in 2026-01-31T12:00:00.000000. */
         Timestamp: string;
         TimeText: string;
-        TypeIsPublic: boolean | null;
+        TypeIsPublic: components["schemas"]["Flag"] | null;
         Version: {
             /** @example v2.0 */
             id: string;

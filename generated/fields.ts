@@ -291,6 +291,7 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'backup_gigabytes', since: 80, until: 99 },
     { name: 'encryption_keys', since: 90, until: 99 },
     { name: 'force', since: 0, until: 99 },
+    { name: 'tenant_id', since: 0, until: 99 },
   ],
   QuotaClassSetUpdate: [
     { name: 'gigabytes', since: 0, until: 99 },
@@ -359,8 +360,6 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
   ],
   Explanation: [
     { name: 'share_id', since: 0, until: 99 },
-    { name: 'share_instance_id', since: 0, until: 99 },
-    { name: 'request_id', since: 0, until: 99 },
     { name: 'created_at', since: 0, until: 99 },
     { name: 'host', since: 0, until: 99 },
     { name: 'detail_id', since: 0, until: 99 },
@@ -755,8 +754,8 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
   ShareTypeCreate: [
     { name: 'name', since: 0, until: 99 },
     { name: 'description', since: 41, until: 99 },
-    { name: 'os-share-type-access:is_public', from: 'is_public', since: 0, until: 6 },
-    { name: 'share_type_access:is_public', from: 'is_public', since: 7, until: 99 },
+    { name: 'os-share-type-access:is_public', from: 'is_public', since: 0, until: 99 },
+    { name: 'share_type_access:is_public', from: 'is_public', since: 0, until: 99 },
     { name: 'extra_specs', since: 0, until: 99 },
   ],
   ShareTypeUpdate: [
@@ -766,7 +765,7 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
   ],
   ShareTypeFilter: [
     { name: 'is_public', since: 0, until: 99 },
-    { name: 'extra_specs', since: 0, until: 99 },
+    { name: 'extra_specs', since: 43, until: 99 },
   ],
   ShareTypeAccessChange: [
     { name: 'project', since: 0, until: 99 },

@@ -1645,7 +1645,10 @@ export const operations: Readonly<Record<OperationId, Operation>> = {
     body: null,
     query: {
       schema: 'ShareTypeFilter',
-      windows: [{ since: 0, until: 99, validator: 'v_listShareTypes_query_0' }],
+      windows: [
+        { since: 0, until: 42, validator: 'v_listShareTypes_query_0' },
+        { since: 43, until: 99, validator: 'v_listShareTypes_query_1' },
+      ],
     },
     response: {
       envelope: {
@@ -1702,9 +1705,8 @@ export const operations: Readonly<Record<OperationId, Operation>> = {
       missing: 400,
       schema: 'ShareTypeCreate',
       windows: [
-        { since: 0, until: 6, validator: 'v_createShareType_body_0' },
-        { since: 7, until: 40, validator: 'v_createShareType_body_1' },
-        { since: 41, until: 99, validator: 'v_createShareType_body_2' },
+        { since: 0, until: 40, validator: 'v_createShareType_body_0' },
+        { since: 41, until: 99, validator: 'v_createShareType_body_1' },
       ],
     },
     query: null,

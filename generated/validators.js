@@ -927,7 +927,8 @@ return errors === 0;
 validate28.evaluated = {"props":{"user_id":true,"share_type":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaSet_body_0 = validate29;
-const schema40 = {"type":"object","properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"share_groups":false,"share_group_snapshots":false,"share_replicas":false,"replica_gigabytes":false,"per_share_gigabytes":false,"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_0"};
+const schema40 = {"type":"object","additionalProperties":false,"properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"tenant_id":{},"share_groups":false,"share_group_snapshots":false,"share_replicas":false,"replica_gigabytes":false,"per_share_gigabytes":false,"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_0"};
+const func11 = Object.prototype.hasOwnProperty;
 const pattern11 = new RegExp("^\\s*(-1|[0-9]{1,10})\\s*$", "u");
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -943,14 +944,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func11.call(schema40.properties, key0))){
+validate29.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
 if(data.gigabytes !== undefined){
 let data0 = data.gigabytes;
-const _errs1 = errors;
+const _errs2 = errors;
 if(((!((typeof data0 == "number") && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
 validate29.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema40.properties.gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs1){
+if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 2147483647 || isNaN(data0)){
 validate29.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -963,7 +973,7 @@ return false;
 }
 }
 }
-if(errors === _errs1){
+if(errors === _errs2){
 if(typeof data0 === "string"){
 if(!pattern11.test(data0)){
 validate29.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -972,7 +982,7 @@ return false;
 }
 }
 }
-var valid0 = _errs1 === errors;
+var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
@@ -980,12 +990,12 @@ var valid0 = true;
 if(valid0){
 if(data.shares !== undefined){
 let data1 = data.shares;
-const _errs3 = errors;
+const _errs4 = errors;
 if(((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
 validate29.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema40.properties.shares.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs3){
+if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 2147483647 || isNaN(data1)){
 validate29.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -998,7 +1008,7 @@ return false;
 }
 }
 }
-if(errors === _errs3){
+if(errors === _errs4){
 if(typeof data1 === "string"){
 if(!pattern11.test(data1)){
 validate29.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1007,7 +1017,7 @@ return false;
 }
 }
 }
-var valid0 = _errs3 === errors;
+var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
@@ -1015,12 +1025,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_networks !== undefined){
 let data2 = data.share_networks;
-const _errs5 = errors;
+const _errs6 = errors;
 if(((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
 validate29.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema40.properties.share_networks.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs5){
+if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 2147483647 || isNaN(data2)){
 validate29.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1033,7 +1043,7 @@ return false;
 }
 }
 }
-if(errors === _errs5){
+if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern11.test(data2)){
 validate29.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1042,7 +1052,7 @@ return false;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
@@ -1050,12 +1060,12 @@ var valid0 = true;
 if(valid0){
 if(data.snapshot_gigabytes !== undefined){
 let data3 = data.snapshot_gigabytes;
-const _errs7 = errors;
+const _errs8 = errors;
 if(((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
 validate29.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema40.properties.snapshot_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs7){
+if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 2147483647 || isNaN(data3)){
 validate29.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1068,7 +1078,7 @@ return false;
 }
 }
 }
-if(errors === _errs7){
+if(errors === _errs8){
 if(typeof data3 === "string"){
 if(!pattern11.test(data3)){
 validate29.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1077,7 +1087,7 @@ return false;
 }
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -1085,12 +1095,12 @@ var valid0 = true;
 if(valid0){
 if(data.snapshots !== undefined){
 let data4 = data.snapshots;
-const _errs9 = errors;
+const _errs10 = errors;
 if(((!((typeof data4 == "number") && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
 validate29.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema40.properties.snapshots.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs9){
+if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 2147483647 || isNaN(data4)){
 validate29.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1103,7 +1113,7 @@ return false;
 }
 }
 }
-if(errors === _errs9){
+if(errors === _errs10){
 if(typeof data4 === "string"){
 if(!pattern11.test(data4)){
 validate29.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1112,7 +1122,7 @@ return false;
 }
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
@@ -1202,6 +1212,7 @@ var valid0 = true;
 }
 }
 }
+}
 else {
 validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
@@ -1210,10 +1221,10 @@ return false;
 validate29.errors = vErrors;
 return errors === 0;
 }
-validate29.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"force":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true,"encryption_keys":true},"dynamicProps":false,"dynamicItems":false};
+validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaSet_body_1 = validate30;
-const schema41 = {"type":"object","properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"share_replicas":false,"replica_gigabytes":false,"per_share_gigabytes":false,"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_1"};
+const schema41 = {"type":"object","additionalProperties":false,"properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"tenant_id":{},"share_replicas":false,"replica_gigabytes":false,"per_share_gigabytes":false,"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_1"};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaSet_body_1" */;
@@ -1228,14 +1239,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func11.call(schema41.properties, key0))){
+validate30.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
 if(data.gigabytes !== undefined){
 let data0 = data.gigabytes;
-const _errs1 = errors;
+const _errs2 = errors;
 if(((!((typeof data0 == "number") && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
 validate30.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema41.properties.gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs1){
+if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 2147483647 || isNaN(data0)){
 validate30.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1248,7 +1268,7 @@ return false;
 }
 }
 }
-if(errors === _errs1){
+if(errors === _errs2){
 if(typeof data0 === "string"){
 if(!pattern11.test(data0)){
 validate30.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1257,7 +1277,7 @@ return false;
 }
 }
 }
-var valid0 = _errs1 === errors;
+var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
@@ -1265,12 +1285,12 @@ var valid0 = true;
 if(valid0){
 if(data.shares !== undefined){
 let data1 = data.shares;
-const _errs3 = errors;
+const _errs4 = errors;
 if(((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
 validate30.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema41.properties.shares.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs3){
+if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 2147483647 || isNaN(data1)){
 validate30.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1283,7 +1303,7 @@ return false;
 }
 }
 }
-if(errors === _errs3){
+if(errors === _errs4){
 if(typeof data1 === "string"){
 if(!pattern11.test(data1)){
 validate30.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1292,7 +1312,7 @@ return false;
 }
 }
 }
-var valid0 = _errs3 === errors;
+var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
@@ -1300,12 +1320,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_networks !== undefined){
 let data2 = data.share_networks;
-const _errs5 = errors;
+const _errs6 = errors;
 if(((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
 validate30.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema41.properties.share_networks.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs5){
+if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 2147483647 || isNaN(data2)){
 validate30.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1318,7 +1338,7 @@ return false;
 }
 }
 }
-if(errors === _errs5){
+if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern11.test(data2)){
 validate30.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1327,7 +1347,7 @@ return false;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
@@ -1335,12 +1355,12 @@ var valid0 = true;
 if(valid0){
 if(data.snapshot_gigabytes !== undefined){
 let data3 = data.snapshot_gigabytes;
-const _errs7 = errors;
+const _errs8 = errors;
 if(((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
 validate30.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema41.properties.snapshot_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs7){
+if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 2147483647 || isNaN(data3)){
 validate30.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1353,7 +1373,7 @@ return false;
 }
 }
 }
-if(errors === _errs7){
+if(errors === _errs8){
 if(typeof data3 === "string"){
 if(!pattern11.test(data3)){
 validate30.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1362,7 +1382,7 @@ return false;
 }
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -1370,12 +1390,12 @@ var valid0 = true;
 if(valid0){
 if(data.snapshots !== undefined){
 let data4 = data.snapshots;
-const _errs9 = errors;
+const _errs10 = errors;
 if(((!((typeof data4 == "number") && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
 validate30.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema41.properties.snapshots.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs9){
+if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 2147483647 || isNaN(data4)){
 validate30.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1388,7 +1408,7 @@ return false;
 }
 }
 }
-if(errors === _errs9){
+if(errors === _errs10){
 if(typeof data4 === "string"){
 if(!pattern11.test(data4)){
 validate30.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1397,7 +1417,7 @@ return false;
 }
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
@@ -1405,12 +1425,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_groups !== undefined){
 let data5 = data.share_groups;
-const _errs11 = errors;
+const _errs12 = errors;
 if(((!((typeof data5 == "number") && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
 validate30.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema41.properties.share_groups.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs11){
+if(errors === _errs12){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 2147483647 || isNaN(data5)){
 validate30.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1423,7 +1443,7 @@ return false;
 }
 }
 }
-if(errors === _errs11){
+if(errors === _errs12){
 if(typeof data5 === "string"){
 if(!pattern11.test(data5)){
 validate30.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1432,7 +1452,7 @@ return false;
 }
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
@@ -1440,12 +1460,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_group_snapshots !== undefined){
 let data6 = data.share_group_snapshots;
-const _errs13 = errors;
+const _errs14 = errors;
 if(((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
 validate30.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema41.properties.share_group_snapshots.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs13){
+if(errors === _errs14){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 2147483647 || isNaN(data6)){
 validate30.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1458,7 +1478,7 @@ return false;
 }
 }
 }
-if(errors === _errs13){
+if(errors === _errs14){
 if(typeof data6 === "string"){
 if(!pattern11.test(data6)){
 validate30.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1467,7 +1487,7 @@ return false;
 }
 }
 }
-var valid0 = _errs13 === errors;
+var valid0 = _errs14 === errors;
 }
 else {
 var valid0 = true;
@@ -1539,6 +1559,7 @@ var valid0 = true;
 }
 }
 }
+}
 else {
 validate30.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
@@ -1547,10 +1568,10 @@ return false;
 validate30.errors = vErrors;
 return errors === 0;
 }
-validate30.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"force":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true,"encryption_keys":true},"dynamicProps":false,"dynamicItems":false};
+validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaSet_body_2 = validate31;
-const schema42 = {"type":"object","properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_replicas":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"replica_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"per_share_gigabytes":false,"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_2"};
+const schema42 = {"type":"object","additionalProperties":false,"properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_replicas":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"replica_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"tenant_id":{},"per_share_gigabytes":false,"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_2"};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaSet_body_2" */;
@@ -1565,14 +1586,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func11.call(schema42.properties, key0))){
+validate31.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
 if(data.gigabytes !== undefined){
 let data0 = data.gigabytes;
-const _errs1 = errors;
+const _errs2 = errors;
 if(((!((typeof data0 == "number") && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
 validate31.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema42.properties.gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs1){
+if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 2147483647 || isNaN(data0)){
 validate31.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1585,7 +1615,7 @@ return false;
 }
 }
 }
-if(errors === _errs1){
+if(errors === _errs2){
 if(typeof data0 === "string"){
 if(!pattern11.test(data0)){
 validate31.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1594,7 +1624,7 @@ return false;
 }
 }
 }
-var valid0 = _errs1 === errors;
+var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
@@ -1602,12 +1632,12 @@ var valid0 = true;
 if(valid0){
 if(data.shares !== undefined){
 let data1 = data.shares;
-const _errs3 = errors;
+const _errs4 = errors;
 if(((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
 validate31.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema42.properties.shares.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs3){
+if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 2147483647 || isNaN(data1)){
 validate31.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1620,7 +1650,7 @@ return false;
 }
 }
 }
-if(errors === _errs3){
+if(errors === _errs4){
 if(typeof data1 === "string"){
 if(!pattern11.test(data1)){
 validate31.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1629,7 +1659,7 @@ return false;
 }
 }
 }
-var valid0 = _errs3 === errors;
+var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
@@ -1637,12 +1667,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_networks !== undefined){
 let data2 = data.share_networks;
-const _errs5 = errors;
+const _errs6 = errors;
 if(((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
 validate31.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema42.properties.share_networks.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs5){
+if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 2147483647 || isNaN(data2)){
 validate31.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1655,7 +1685,7 @@ return false;
 }
 }
 }
-if(errors === _errs5){
+if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern11.test(data2)){
 validate31.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1664,7 +1694,7 @@ return false;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
@@ -1672,12 +1702,12 @@ var valid0 = true;
 if(valid0){
 if(data.snapshot_gigabytes !== undefined){
 let data3 = data.snapshot_gigabytes;
-const _errs7 = errors;
+const _errs8 = errors;
 if(((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
 validate31.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema42.properties.snapshot_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs7){
+if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 2147483647 || isNaN(data3)){
 validate31.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1690,7 +1720,7 @@ return false;
 }
 }
 }
-if(errors === _errs7){
+if(errors === _errs8){
 if(typeof data3 === "string"){
 if(!pattern11.test(data3)){
 validate31.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1699,7 +1729,7 @@ return false;
 }
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -1707,12 +1737,12 @@ var valid0 = true;
 if(valid0){
 if(data.snapshots !== undefined){
 let data4 = data.snapshots;
-const _errs9 = errors;
+const _errs10 = errors;
 if(((!((typeof data4 == "number") && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
 validate31.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema42.properties.snapshots.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs9){
+if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 2147483647 || isNaN(data4)){
 validate31.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1725,7 +1755,7 @@ return false;
 }
 }
 }
-if(errors === _errs9){
+if(errors === _errs10){
 if(typeof data4 === "string"){
 if(!pattern11.test(data4)){
 validate31.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1734,7 +1764,7 @@ return false;
 }
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
@@ -1742,12 +1772,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_groups !== undefined){
 let data5 = data.share_groups;
-const _errs11 = errors;
+const _errs12 = errors;
 if(((!((typeof data5 == "number") && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
 validate31.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema42.properties.share_groups.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs11){
+if(errors === _errs12){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 2147483647 || isNaN(data5)){
 validate31.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1760,7 +1790,7 @@ return false;
 }
 }
 }
-if(errors === _errs11){
+if(errors === _errs12){
 if(typeof data5 === "string"){
 if(!pattern11.test(data5)){
 validate31.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1769,7 +1799,7 @@ return false;
 }
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
@@ -1777,12 +1807,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_group_snapshots !== undefined){
 let data6 = data.share_group_snapshots;
-const _errs13 = errors;
+const _errs14 = errors;
 if(((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
 validate31.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema42.properties.share_group_snapshots.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs13){
+if(errors === _errs14){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 2147483647 || isNaN(data6)){
 validate31.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1795,7 +1825,7 @@ return false;
 }
 }
 }
-if(errors === _errs13){
+if(errors === _errs14){
 if(typeof data6 === "string"){
 if(!pattern11.test(data6)){
 validate31.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1804,7 +1834,7 @@ return false;
 }
 }
 }
-var valid0 = _errs13 === errors;
+var valid0 = _errs14 === errors;
 }
 else {
 var valid0 = true;
@@ -1812,12 +1842,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_replicas !== undefined){
 let data7 = data.share_replicas;
-const _errs15 = errors;
+const _errs16 = errors;
 if(((!((typeof data7 == "number") && (isFinite(data7)))) && (typeof data7 !== "string")) && (data7 !== null)){
 validate31.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: schema42.properties.share_replicas.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs15){
+if(errors === _errs16){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 > 2147483647 || isNaN(data7)){
 validate31.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1830,7 +1860,7 @@ return false;
 }
 }
 }
-if(errors === _errs15){
+if(errors === _errs16){
 if(typeof data7 === "string"){
 if(!pattern11.test(data7)){
 validate31.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1839,7 +1869,7 @@ return false;
 }
 }
 }
-var valid0 = _errs15 === errors;
+var valid0 = _errs16 === errors;
 }
 else {
 var valid0 = true;
@@ -1847,12 +1877,12 @@ var valid0 = true;
 if(valid0){
 if(data.replica_gigabytes !== undefined){
 let data8 = data.replica_gigabytes;
-const _errs17 = errors;
+const _errs18 = errors;
 if(((!((typeof data8 == "number") && (isFinite(data8)))) && (typeof data8 !== "string")) && (data8 !== null)){
 validate31.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: schema42.properties.replica_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs17){
+if(errors === _errs18){
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 > 2147483647 || isNaN(data8)){
 validate31.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1865,7 +1895,7 @@ return false;
 }
 }
 }
-if(errors === _errs17){
+if(errors === _errs18){
 if(typeof data8 === "string"){
 if(!pattern11.test(data8)){
 validate31.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1874,7 +1904,7 @@ return false;
 }
 }
 }
-var valid0 = _errs17 === errors;
+var valid0 = _errs18 === errors;
 }
 else {
 var valid0 = true;
@@ -1928,6 +1958,7 @@ var valid0 = true;
 }
 }
 }
+}
 else {
 validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
@@ -1936,10 +1967,10 @@ return false;
 validate31.errors = vErrors;
 return errors === 0;
 }
-validate31.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"force":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true,"encryption_keys":true},"dynamicProps":false,"dynamicItems":false};
+validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaSet_body_3 = validate32;
-const schema43 = {"type":"object","properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_replicas":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"replica_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"per_share_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_3"};
+const schema43 = {"type":"object","additionalProperties":false,"properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_replicas":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"replica_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"per_share_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"tenant_id":{},"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_3"};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaSet_body_3" */;
@@ -1954,14 +1985,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func11.call(schema43.properties, key0))){
+validate32.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
 if(data.gigabytes !== undefined){
 let data0 = data.gigabytes;
-const _errs1 = errors;
+const _errs2 = errors;
 if(((!((typeof data0 == "number") && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
 validate32.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema43.properties.gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs1){
+if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 2147483647 || isNaN(data0)){
 validate32.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -1974,7 +2014,7 @@ return false;
 }
 }
 }
-if(errors === _errs1){
+if(errors === _errs2){
 if(typeof data0 === "string"){
 if(!pattern11.test(data0)){
 validate32.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -1983,7 +2023,7 @@ return false;
 }
 }
 }
-var valid0 = _errs1 === errors;
+var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
@@ -1991,12 +2031,12 @@ var valid0 = true;
 if(valid0){
 if(data.shares !== undefined){
 let data1 = data.shares;
-const _errs3 = errors;
+const _errs4 = errors;
 if(((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
 validate32.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema43.properties.shares.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs3){
+if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 2147483647 || isNaN(data1)){
 validate32.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2009,7 +2049,7 @@ return false;
 }
 }
 }
-if(errors === _errs3){
+if(errors === _errs4){
 if(typeof data1 === "string"){
 if(!pattern11.test(data1)){
 validate32.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2018,7 +2058,7 @@ return false;
 }
 }
 }
-var valid0 = _errs3 === errors;
+var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
@@ -2026,12 +2066,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_networks !== undefined){
 let data2 = data.share_networks;
-const _errs5 = errors;
+const _errs6 = errors;
 if(((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
 validate32.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema43.properties.share_networks.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs5){
+if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 2147483647 || isNaN(data2)){
 validate32.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2044,7 +2084,7 @@ return false;
 }
 }
 }
-if(errors === _errs5){
+if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern11.test(data2)){
 validate32.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2053,7 +2093,7 @@ return false;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
@@ -2061,12 +2101,12 @@ var valid0 = true;
 if(valid0){
 if(data.snapshot_gigabytes !== undefined){
 let data3 = data.snapshot_gigabytes;
-const _errs7 = errors;
+const _errs8 = errors;
 if(((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
 validate32.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema43.properties.snapshot_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs7){
+if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 2147483647 || isNaN(data3)){
 validate32.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2079,7 +2119,7 @@ return false;
 }
 }
 }
-if(errors === _errs7){
+if(errors === _errs8){
 if(typeof data3 === "string"){
 if(!pattern11.test(data3)){
 validate32.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2088,7 +2128,7 @@ return false;
 }
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -2096,12 +2136,12 @@ var valid0 = true;
 if(valid0){
 if(data.snapshots !== undefined){
 let data4 = data.snapshots;
-const _errs9 = errors;
+const _errs10 = errors;
 if(((!((typeof data4 == "number") && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
 validate32.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema43.properties.snapshots.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs9){
+if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 2147483647 || isNaN(data4)){
 validate32.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2114,7 +2154,7 @@ return false;
 }
 }
 }
-if(errors === _errs9){
+if(errors === _errs10){
 if(typeof data4 === "string"){
 if(!pattern11.test(data4)){
 validate32.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2123,7 +2163,7 @@ return false;
 }
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
@@ -2131,12 +2171,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_groups !== undefined){
 let data5 = data.share_groups;
-const _errs11 = errors;
+const _errs12 = errors;
 if(((!((typeof data5 == "number") && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
 validate32.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema43.properties.share_groups.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs11){
+if(errors === _errs12){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 2147483647 || isNaN(data5)){
 validate32.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2149,7 +2189,7 @@ return false;
 }
 }
 }
-if(errors === _errs11){
+if(errors === _errs12){
 if(typeof data5 === "string"){
 if(!pattern11.test(data5)){
 validate32.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2158,7 +2198,7 @@ return false;
 }
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
@@ -2166,12 +2206,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_group_snapshots !== undefined){
 let data6 = data.share_group_snapshots;
-const _errs13 = errors;
+const _errs14 = errors;
 if(((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
 validate32.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema43.properties.share_group_snapshots.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs13){
+if(errors === _errs14){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 2147483647 || isNaN(data6)){
 validate32.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2184,7 +2224,7 @@ return false;
 }
 }
 }
-if(errors === _errs13){
+if(errors === _errs14){
 if(typeof data6 === "string"){
 if(!pattern11.test(data6)){
 validate32.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2193,7 +2233,7 @@ return false;
 }
 }
 }
-var valid0 = _errs13 === errors;
+var valid0 = _errs14 === errors;
 }
 else {
 var valid0 = true;
@@ -2201,12 +2241,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_replicas !== undefined){
 let data7 = data.share_replicas;
-const _errs15 = errors;
+const _errs16 = errors;
 if(((!((typeof data7 == "number") && (isFinite(data7)))) && (typeof data7 !== "string")) && (data7 !== null)){
 validate32.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: schema43.properties.share_replicas.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs15){
+if(errors === _errs16){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 > 2147483647 || isNaN(data7)){
 validate32.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2219,7 +2259,7 @@ return false;
 }
 }
 }
-if(errors === _errs15){
+if(errors === _errs16){
 if(typeof data7 === "string"){
 if(!pattern11.test(data7)){
 validate32.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2228,7 +2268,7 @@ return false;
 }
 }
 }
-var valid0 = _errs15 === errors;
+var valid0 = _errs16 === errors;
 }
 else {
 var valid0 = true;
@@ -2236,12 +2276,12 @@ var valid0 = true;
 if(valid0){
 if(data.replica_gigabytes !== undefined){
 let data8 = data.replica_gigabytes;
-const _errs17 = errors;
+const _errs18 = errors;
 if(((!((typeof data8 == "number") && (isFinite(data8)))) && (typeof data8 !== "string")) && (data8 !== null)){
 validate32.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: schema43.properties.replica_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs17){
+if(errors === _errs18){
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 > 2147483647 || isNaN(data8)){
 validate32.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2254,7 +2294,7 @@ return false;
 }
 }
 }
-if(errors === _errs17){
+if(errors === _errs18){
 if(typeof data8 === "string"){
 if(!pattern11.test(data8)){
 validate32.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2263,7 +2303,7 @@ return false;
 }
 }
 }
-var valid0 = _errs17 === errors;
+var valid0 = _errs18 === errors;
 }
 else {
 var valid0 = true;
@@ -2271,12 +2311,12 @@ var valid0 = true;
 if(valid0){
 if(data.per_share_gigabytes !== undefined){
 let data9 = data.per_share_gigabytes;
-const _errs19 = errors;
+const _errs20 = errors;
 if(((!((typeof data9 == "number") && (isFinite(data9)))) && (typeof data9 !== "string")) && (data9 !== null)){
 validate32.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/type",keyword:"type",params:{type: schema43.properties.per_share_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs19){
+if(errors === _errs20){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 2147483647 || isNaN(data9)){
 validate32.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2289,7 +2329,7 @@ return false;
 }
 }
 }
-if(errors === _errs19){
+if(errors === _errs20){
 if(typeof data9 === "string"){
 if(!pattern11.test(data9)){
 validate32.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2298,7 +2338,7 @@ return false;
 }
 }
 }
-var valid0 = _errs19 === errors;
+var valid0 = _errs20 === errors;
 }
 else {
 var valid0 = true;
@@ -2343,6 +2383,7 @@ var valid0 = true;
 }
 }
 }
+}
 else {
 validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
@@ -2351,10 +2392,10 @@ return false;
 validate32.errors = vErrors;
 return errors === 0;
 }
-validate32.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"force":true,"backups":true,"backup_gigabytes":true,"encryption_keys":true},"dynamicProps":false,"dynamicItems":false};
+validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaSet_body_4 = validate33;
-const schema44 = {"type":"object","properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_replicas":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"replica_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"per_share_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"backups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"backup_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"encryption_keys":false},"$id":"v_updateQuotaSet_body_4"};
+const schema44 = {"type":"object","additionalProperties":false,"properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_replicas":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"replica_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"per_share_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"backups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"backup_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"tenant_id":{},"encryption_keys":false},"$id":"v_updateQuotaSet_body_4"};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaSet_body_4" */;
@@ -2369,14 +2410,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func11.call(schema44.properties, key0))){
+validate33.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
 if(data.gigabytes !== undefined){
 let data0 = data.gigabytes;
-const _errs1 = errors;
+const _errs2 = errors;
 if(((!((typeof data0 == "number") && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
 validate33.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema44.properties.gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs1){
+if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 2147483647 || isNaN(data0)){
 validate33.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2389,7 +2439,7 @@ return false;
 }
 }
 }
-if(errors === _errs1){
+if(errors === _errs2){
 if(typeof data0 === "string"){
 if(!pattern11.test(data0)){
 validate33.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2398,7 +2448,7 @@ return false;
 }
 }
 }
-var valid0 = _errs1 === errors;
+var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
@@ -2406,12 +2456,12 @@ var valid0 = true;
 if(valid0){
 if(data.shares !== undefined){
 let data1 = data.shares;
-const _errs3 = errors;
+const _errs4 = errors;
 if(((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
 validate33.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema44.properties.shares.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs3){
+if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 2147483647 || isNaN(data1)){
 validate33.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2424,7 +2474,7 @@ return false;
 }
 }
 }
-if(errors === _errs3){
+if(errors === _errs4){
 if(typeof data1 === "string"){
 if(!pattern11.test(data1)){
 validate33.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2433,7 +2483,7 @@ return false;
 }
 }
 }
-var valid0 = _errs3 === errors;
+var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
@@ -2441,12 +2491,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_networks !== undefined){
 let data2 = data.share_networks;
-const _errs5 = errors;
+const _errs6 = errors;
 if(((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
 validate33.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema44.properties.share_networks.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs5){
+if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 2147483647 || isNaN(data2)){
 validate33.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2459,7 +2509,7 @@ return false;
 }
 }
 }
-if(errors === _errs5){
+if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern11.test(data2)){
 validate33.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2468,7 +2518,7 @@ return false;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
@@ -2476,12 +2526,12 @@ var valid0 = true;
 if(valid0){
 if(data.snapshot_gigabytes !== undefined){
 let data3 = data.snapshot_gigabytes;
-const _errs7 = errors;
+const _errs8 = errors;
 if(((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
 validate33.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema44.properties.snapshot_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs7){
+if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 2147483647 || isNaN(data3)){
 validate33.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2494,7 +2544,7 @@ return false;
 }
 }
 }
-if(errors === _errs7){
+if(errors === _errs8){
 if(typeof data3 === "string"){
 if(!pattern11.test(data3)){
 validate33.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2503,7 +2553,7 @@ return false;
 }
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -2511,12 +2561,12 @@ var valid0 = true;
 if(valid0){
 if(data.snapshots !== undefined){
 let data4 = data.snapshots;
-const _errs9 = errors;
+const _errs10 = errors;
 if(((!((typeof data4 == "number") && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
 validate33.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema44.properties.snapshots.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs9){
+if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 2147483647 || isNaN(data4)){
 validate33.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2529,7 +2579,7 @@ return false;
 }
 }
 }
-if(errors === _errs9){
+if(errors === _errs10){
 if(typeof data4 === "string"){
 if(!pattern11.test(data4)){
 validate33.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2538,7 +2588,7 @@ return false;
 }
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
@@ -2546,12 +2596,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_groups !== undefined){
 let data5 = data.share_groups;
-const _errs11 = errors;
+const _errs12 = errors;
 if(((!((typeof data5 == "number") && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
 validate33.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema44.properties.share_groups.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs11){
+if(errors === _errs12){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 2147483647 || isNaN(data5)){
 validate33.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2564,7 +2614,7 @@ return false;
 }
 }
 }
-if(errors === _errs11){
+if(errors === _errs12){
 if(typeof data5 === "string"){
 if(!pattern11.test(data5)){
 validate33.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2573,7 +2623,7 @@ return false;
 }
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
@@ -2581,12 +2631,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_group_snapshots !== undefined){
 let data6 = data.share_group_snapshots;
-const _errs13 = errors;
+const _errs14 = errors;
 if(((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
 validate33.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema44.properties.share_group_snapshots.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs13){
+if(errors === _errs14){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 2147483647 || isNaN(data6)){
 validate33.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2599,7 +2649,7 @@ return false;
 }
 }
 }
-if(errors === _errs13){
+if(errors === _errs14){
 if(typeof data6 === "string"){
 if(!pattern11.test(data6)){
 validate33.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2608,7 +2658,7 @@ return false;
 }
 }
 }
-var valid0 = _errs13 === errors;
+var valid0 = _errs14 === errors;
 }
 else {
 var valid0 = true;
@@ -2616,12 +2666,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_replicas !== undefined){
 let data7 = data.share_replicas;
-const _errs15 = errors;
+const _errs16 = errors;
 if(((!((typeof data7 == "number") && (isFinite(data7)))) && (typeof data7 !== "string")) && (data7 !== null)){
 validate33.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: schema44.properties.share_replicas.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs15){
+if(errors === _errs16){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 > 2147483647 || isNaN(data7)){
 validate33.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2634,7 +2684,7 @@ return false;
 }
 }
 }
-if(errors === _errs15){
+if(errors === _errs16){
 if(typeof data7 === "string"){
 if(!pattern11.test(data7)){
 validate33.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2643,7 +2693,7 @@ return false;
 }
 }
 }
-var valid0 = _errs15 === errors;
+var valid0 = _errs16 === errors;
 }
 else {
 var valid0 = true;
@@ -2651,12 +2701,12 @@ var valid0 = true;
 if(valid0){
 if(data.replica_gigabytes !== undefined){
 let data8 = data.replica_gigabytes;
-const _errs17 = errors;
+const _errs18 = errors;
 if(((!((typeof data8 == "number") && (isFinite(data8)))) && (typeof data8 !== "string")) && (data8 !== null)){
 validate33.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: schema44.properties.replica_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs17){
+if(errors === _errs18){
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 > 2147483647 || isNaN(data8)){
 validate33.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2669,7 +2719,7 @@ return false;
 }
 }
 }
-if(errors === _errs17){
+if(errors === _errs18){
 if(typeof data8 === "string"){
 if(!pattern11.test(data8)){
 validate33.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2678,7 +2728,7 @@ return false;
 }
 }
 }
-var valid0 = _errs17 === errors;
+var valid0 = _errs18 === errors;
 }
 else {
 var valid0 = true;
@@ -2686,12 +2736,12 @@ var valid0 = true;
 if(valid0){
 if(data.per_share_gigabytes !== undefined){
 let data9 = data.per_share_gigabytes;
-const _errs19 = errors;
+const _errs20 = errors;
 if(((!((typeof data9 == "number") && (isFinite(data9)))) && (typeof data9 !== "string")) && (data9 !== null)){
 validate33.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/type",keyword:"type",params:{type: schema44.properties.per_share_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs19){
+if(errors === _errs20){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 2147483647 || isNaN(data9)){
 validate33.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2704,7 +2754,7 @@ return false;
 }
 }
 }
-if(errors === _errs19){
+if(errors === _errs20){
 if(typeof data9 === "string"){
 if(!pattern11.test(data9)){
 validate33.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2713,7 +2763,7 @@ return false;
 }
 }
 }
-var valid0 = _errs19 === errors;
+var valid0 = _errs20 === errors;
 }
 else {
 var valid0 = true;
@@ -2721,12 +2771,12 @@ var valid0 = true;
 if(valid0){
 if(data.backups !== undefined){
 let data10 = data.backups;
-const _errs21 = errors;
+const _errs22 = errors;
 if(((!((typeof data10 == "number") && (isFinite(data10)))) && (typeof data10 !== "string")) && (data10 !== null)){
 validate33.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/type",keyword:"type",params:{type: schema44.properties.backups.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs21){
+if(errors === _errs22){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 > 2147483647 || isNaN(data10)){
 validate33.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2739,7 +2789,7 @@ return false;
 }
 }
 }
-if(errors === _errs21){
+if(errors === _errs22){
 if(typeof data10 === "string"){
 if(!pattern11.test(data10)){
 validate33.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2748,7 +2798,7 @@ return false;
 }
 }
 }
-var valid0 = _errs21 === errors;
+var valid0 = _errs22 === errors;
 }
 else {
 var valid0 = true;
@@ -2756,12 +2806,12 @@ var valid0 = true;
 if(valid0){
 if(data.backup_gigabytes !== undefined){
 let data11 = data.backup_gigabytes;
-const _errs23 = errors;
+const _errs24 = errors;
 if(((!((typeof data11 == "number") && (isFinite(data11)))) && (typeof data11 !== "string")) && (data11 !== null)){
 validate33.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/type",keyword:"type",params:{type: schema44.properties.backup_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs23){
+if(errors === _errs24){
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 > 2147483647 || isNaN(data11)){
 validate33.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2774,7 +2824,7 @@ return false;
 }
 }
 }
-if(errors === _errs23){
+if(errors === _errs24){
 if(typeof data11 === "string"){
 if(!pattern11.test(data11)){
 validate33.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2783,7 +2833,7 @@ return false;
 }
 }
 }
-var valid0 = _errs23 === errors;
+var valid0 = _errs24 === errors;
 }
 else {
 var valid0 = true;
@@ -2810,6 +2860,7 @@ var valid0 = true;
 }
 }
 }
+}
 else {
 validate33.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
@@ -2818,10 +2869,10 @@ return false;
 validate33.errors = vErrors;
 return errors === 0;
 }
-validate33.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true,"force":true,"encryption_keys":true},"dynamicProps":false,"dynamicItems":false};
+validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaSet_body_5 = validate34;
-const schema45 = {"type":"object","properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_replicas":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"replica_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"per_share_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"backups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"backup_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"encryption_keys":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{}},"$id":"v_updateQuotaSet_body_5"};
+const schema45 = {"type":"object","additionalProperties":false,"properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_groups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_group_snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_replicas":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"replica_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"per_share_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"backups":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"backup_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"encryption_keys":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"tenant_id":{}},"$id":"v_updateQuotaSet_body_5"};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaSet_body_5" */;
@@ -2836,14 +2887,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func11.call(schema45.properties, key0))){
+validate34.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
 if(data.gigabytes !== undefined){
 let data0 = data.gigabytes;
-const _errs1 = errors;
+const _errs2 = errors;
 if(((!((typeof data0 == "number") && (isFinite(data0)))) && (typeof data0 !== "string")) && (data0 !== null)){
 validate34.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/type",keyword:"type",params:{type: schema45.properties.gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs1){
+if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 2147483647 || isNaN(data0)){
 validate34.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2856,7 +2916,7 @@ return false;
 }
 }
 }
-if(errors === _errs1){
+if(errors === _errs2){
 if(typeof data0 === "string"){
 if(!pattern11.test(data0)){
 validate34.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2865,7 +2925,7 @@ return false;
 }
 }
 }
-var valid0 = _errs1 === errors;
+var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
@@ -2873,12 +2933,12 @@ var valid0 = true;
 if(valid0){
 if(data.shares !== undefined){
 let data1 = data.shares;
-const _errs3 = errors;
+const _errs4 = errors;
 if(((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
 validate34.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/type",keyword:"type",params:{type: schema45.properties.shares.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs3){
+if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 2147483647 || isNaN(data1)){
 validate34.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2891,7 +2951,7 @@ return false;
 }
 }
 }
-if(errors === _errs3){
+if(errors === _errs4){
 if(typeof data1 === "string"){
 if(!pattern11.test(data1)){
 validate34.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2900,7 +2960,7 @@ return false;
 }
 }
 }
-var valid0 = _errs3 === errors;
+var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
@@ -2908,12 +2968,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_networks !== undefined){
 let data2 = data.share_networks;
-const _errs5 = errors;
+const _errs6 = errors;
 if(((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")) && (data2 !== null)){
 validate34.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/type",keyword:"type",params:{type: schema45.properties.share_networks.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs5){
+if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 2147483647 || isNaN(data2)){
 validate34.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2926,7 +2986,7 @@ return false;
 }
 }
 }
-if(errors === _errs5){
+if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern11.test(data2)){
 validate34.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2935,7 +2995,7 @@ return false;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
@@ -2943,12 +3003,12 @@ var valid0 = true;
 if(valid0){
 if(data.snapshot_gigabytes !== undefined){
 let data3 = data.snapshot_gigabytes;
-const _errs7 = errors;
+const _errs8 = errors;
 if(((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")) && (data3 !== null)){
 validate34.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/type",keyword:"type",params:{type: schema45.properties.snapshot_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs7){
+if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 2147483647 || isNaN(data3)){
 validate34.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2961,7 +3021,7 @@ return false;
 }
 }
 }
-if(errors === _errs7){
+if(errors === _errs8){
 if(typeof data3 === "string"){
 if(!pattern11.test(data3)){
 validate34.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -2970,7 +3030,7 @@ return false;
 }
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -2978,12 +3038,12 @@ var valid0 = true;
 if(valid0){
 if(data.snapshots !== undefined){
 let data4 = data.snapshots;
-const _errs9 = errors;
+const _errs10 = errors;
 if(((!((typeof data4 == "number") && (isFinite(data4)))) && (typeof data4 !== "string")) && (data4 !== null)){
 validate34.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/type",keyword:"type",params:{type: schema45.properties.snapshots.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs9){
+if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 2147483647 || isNaN(data4)){
 validate34.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -2996,7 +3056,7 @@ return false;
 }
 }
 }
-if(errors === _errs9){
+if(errors === _errs10){
 if(typeof data4 === "string"){
 if(!pattern11.test(data4)){
 validate34.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -3005,7 +3065,7 @@ return false;
 }
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
@@ -3013,12 +3073,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_groups !== undefined){
 let data5 = data.share_groups;
-const _errs11 = errors;
+const _errs12 = errors;
 if(((!((typeof data5 == "number") && (isFinite(data5)))) && (typeof data5 !== "string")) && (data5 !== null)){
 validate34.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/type",keyword:"type",params:{type: schema45.properties.share_groups.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs11){
+if(errors === _errs12){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 2147483647 || isNaN(data5)){
 validate34.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -3031,7 +3091,7 @@ return false;
 }
 }
 }
-if(errors === _errs11){
+if(errors === _errs12){
 if(typeof data5 === "string"){
 if(!pattern11.test(data5)){
 validate34.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -3040,7 +3100,7 @@ return false;
 }
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
@@ -3048,12 +3108,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_group_snapshots !== undefined){
 let data6 = data.share_group_snapshots;
-const _errs13 = errors;
+const _errs14 = errors;
 if(((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")) && (data6 !== null)){
 validate34.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/type",keyword:"type",params:{type: schema45.properties.share_group_snapshots.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs13){
+if(errors === _errs14){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 2147483647 || isNaN(data6)){
 validate34.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -3066,7 +3126,7 @@ return false;
 }
 }
 }
-if(errors === _errs13){
+if(errors === _errs14){
 if(typeof data6 === "string"){
 if(!pattern11.test(data6)){
 validate34.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -3075,7 +3135,7 @@ return false;
 }
 }
 }
-var valid0 = _errs13 === errors;
+var valid0 = _errs14 === errors;
 }
 else {
 var valid0 = true;
@@ -3083,12 +3143,12 @@ var valid0 = true;
 if(valid0){
 if(data.share_replicas !== undefined){
 let data7 = data.share_replicas;
-const _errs15 = errors;
+const _errs16 = errors;
 if(((!((typeof data7 == "number") && (isFinite(data7)))) && (typeof data7 !== "string")) && (data7 !== null)){
 validate34.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/type",keyword:"type",params:{type: schema45.properties.share_replicas.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs15){
+if(errors === _errs16){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 > 2147483647 || isNaN(data7)){
 validate34.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -3101,7 +3161,7 @@ return false;
 }
 }
 }
-if(errors === _errs15){
+if(errors === _errs16){
 if(typeof data7 === "string"){
 if(!pattern11.test(data7)){
 validate34.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -3110,7 +3170,7 @@ return false;
 }
 }
 }
-var valid0 = _errs15 === errors;
+var valid0 = _errs16 === errors;
 }
 else {
 var valid0 = true;
@@ -3118,12 +3178,12 @@ var valid0 = true;
 if(valid0){
 if(data.replica_gigabytes !== undefined){
 let data8 = data.replica_gigabytes;
-const _errs17 = errors;
+const _errs18 = errors;
 if(((!((typeof data8 == "number") && (isFinite(data8)))) && (typeof data8 !== "string")) && (data8 !== null)){
 validate34.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/type",keyword:"type",params:{type: schema45.properties.replica_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs17){
+if(errors === _errs18){
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 > 2147483647 || isNaN(data8)){
 validate34.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -3136,7 +3196,7 @@ return false;
 }
 }
 }
-if(errors === _errs17){
+if(errors === _errs18){
 if(typeof data8 === "string"){
 if(!pattern11.test(data8)){
 validate34.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -3145,7 +3205,7 @@ return false;
 }
 }
 }
-var valid0 = _errs17 === errors;
+var valid0 = _errs18 === errors;
 }
 else {
 var valid0 = true;
@@ -3153,12 +3213,12 @@ var valid0 = true;
 if(valid0){
 if(data.per_share_gigabytes !== undefined){
 let data9 = data.per_share_gigabytes;
-const _errs19 = errors;
+const _errs20 = errors;
 if(((!((typeof data9 == "number") && (isFinite(data9)))) && (typeof data9 !== "string")) && (data9 !== null)){
 validate34.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/type",keyword:"type",params:{type: schema45.properties.per_share_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs19){
+if(errors === _errs20){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 2147483647 || isNaN(data9)){
 validate34.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -3171,7 +3231,7 @@ return false;
 }
 }
 }
-if(errors === _errs19){
+if(errors === _errs20){
 if(typeof data9 === "string"){
 if(!pattern11.test(data9)){
 validate34.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -3180,7 +3240,7 @@ return false;
 }
 }
 }
-var valid0 = _errs19 === errors;
+var valid0 = _errs20 === errors;
 }
 else {
 var valid0 = true;
@@ -3188,12 +3248,12 @@ var valid0 = true;
 if(valid0){
 if(data.backups !== undefined){
 let data10 = data.backups;
-const _errs21 = errors;
+const _errs22 = errors;
 if(((!((typeof data10 == "number") && (isFinite(data10)))) && (typeof data10 !== "string")) && (data10 !== null)){
 validate34.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/type",keyword:"type",params:{type: schema45.properties.backups.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs21){
+if(errors === _errs22){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 > 2147483647 || isNaN(data10)){
 validate34.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -3206,7 +3266,7 @@ return false;
 }
 }
 }
-if(errors === _errs21){
+if(errors === _errs22){
 if(typeof data10 === "string"){
 if(!pattern11.test(data10)){
 validate34.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -3215,7 +3275,7 @@ return false;
 }
 }
 }
-var valid0 = _errs21 === errors;
+var valid0 = _errs22 === errors;
 }
 else {
 var valid0 = true;
@@ -3223,12 +3283,12 @@ var valid0 = true;
 if(valid0){
 if(data.backup_gigabytes !== undefined){
 let data11 = data.backup_gigabytes;
-const _errs23 = errors;
+const _errs24 = errors;
 if(((!((typeof data11 == "number") && (isFinite(data11)))) && (typeof data11 !== "string")) && (data11 !== null)){
 validate34.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/type",keyword:"type",params:{type: schema45.properties.backup_gigabytes.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs23){
+if(errors === _errs24){
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 > 2147483647 || isNaN(data11)){
 validate34.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -3241,7 +3301,7 @@ return false;
 }
 }
 }
-if(errors === _errs23){
+if(errors === _errs24){
 if(typeof data11 === "string"){
 if(!pattern11.test(data11)){
 validate34.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -3250,7 +3310,7 @@ return false;
 }
 }
 }
-var valid0 = _errs23 === errors;
+var valid0 = _errs24 === errors;
 }
 else {
 var valid0 = true;
@@ -3258,12 +3318,12 @@ var valid0 = true;
 if(valid0){
 if(data.encryption_keys !== undefined){
 let data12 = data.encryption_keys;
-const _errs25 = errors;
+const _errs26 = errors;
 if(((!((typeof data12 == "number") && (isFinite(data12)))) && (typeof data12 !== "string")) && (data12 !== null)){
 validate34.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/type",keyword:"type",params:{type: schema45.properties.encryption_keys.type},message:"must be number,string,null"}];
 return false;
 }
-if(errors === _errs25){
+if(errors === _errs26){
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 > 2147483647 || isNaN(data12)){
 validate34.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
@@ -3276,7 +3336,7 @@ return false;
 }
 }
 }
-if(errors === _errs25){
+if(errors === _errs26){
 if(typeof data12 === "string"){
 if(!pattern11.test(data12)){
 validate34.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
@@ -3285,10 +3345,11 @@ return false;
 }
 }
 }
-var valid0 = _errs25 === errors;
+var valid0 = _errs26 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -3311,7 +3372,7 @@ return false;
 validate34.errors = vErrors;
 return errors === 0;
 }
-validate34.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true,"encryption_keys":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateQuotaClassSet_body_0 = validate35;
 const schema46 = {"type":"object","properties":{"gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"shares":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_networks":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshot_gigabytes":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"snapshots":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"share_groups":{"type":"integer","minimum":-2147483648,"maximum":2147483647}},"$id":"v_updateQuotaClassSet_body_0"};
@@ -17698,7 +17759,7 @@ return errors === 0;
 validate94.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_listShareTypes_query_0 = validate95;
-const schema106 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_0"};
+const schema106 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":false},"$id":"v_listShareTypes_query_0"};
 
 function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareTypes_query_0" */;
@@ -17726,12 +17787,9 @@ var valid0 = true;
 }
 if(valid0){
 if(data.extra_specs !== undefined){
-const _errs3 = errors;
-if(typeof data.extra_specs !== "string"){
-validate95.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+var valid0 = false;
+validate95.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
-}
-var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
@@ -17748,11 +17806,11 @@ return errors === 0;
 }
 validate95.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_0 = validate96;
-const schema107 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"type":["boolean","null"]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
+export const v_listShareTypes_query_1 = validate96;
+const schema107 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_1"};
 
 function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareType_body_0" */;
+/*# sourceURL="v_listShareTypes_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate96.evaluated;
@@ -17764,20 +17822,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name !== undefined){
-let data0 = data.name;
+if(data.is_public !== undefined){
 const _errs1 = errors;
-if((typeof data0 !== "string") && (data0 !== null)){
-validate96.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema107.properties.name.type},message:"must be string,null"}];
+if(typeof data.is_public !== "string"){
+validate96.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(func1(data0) > 255){
-validate96.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
 }
 var valid0 = _errs1 === errors;
 }
@@ -17785,137 +17834,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["os-share-type-access:is_public"] !== undefined){
-let data1 = data["os-share-type-access:is_public"];
+if(data.extra_specs !== undefined){
 const _errs3 = errors;
-if((typeof data1 !== "boolean") && (data1 !== null)){
-validate96.errors = [{instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/type",keyword:"type",params:{type: schema107.properties["os-share-type-access:is_public"].type},message:"must be boolean,null"}];
+if(typeof data.extra_specs !== "string"){
+validate96.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-let data2 = data.extra_specs;
-const _errs5 = errors;
-const _errs6 = errors;
-let valid1 = false;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key0 in data2){
-let data3 = data2[key0];
-const _errs10 = errors;
-if((((typeof data3 !== "string") && (typeof data3 !== "boolean")) && (!((typeof data3 == "number") && (isFinite(data3))))) && (data3 !== null)){
-const err0 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema107.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var valid2 = _errs10 === errors;
-if(!valid2){
-break;
-}
-}
-}
-else {
-const err1 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-var _valid0 = _errs7 === errors;
-valid1 = valid1 || _valid0;
-const _errs12 = errors;
-if(data2 !== null){
-const err2 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid0 = _errs12 === errors;
-valid1 = valid1 || _valid0;
-const _errs14 = errors;
-if(errors === _errs14){
-if(Array.isArray(data2)){
-if(data2.length > 0){
-const err3 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-var _valid0 = _errs14 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate96.errors = vErrors;
-return false;
-}
-else {
-errors = _errs6;
-if(vErrors !== null){
-if(_errs6){
-vErrors.length = _errs6;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-var valid0 = false;
-validate96.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
-return false;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -17927,13 +17855,13 @@ return false;
 validate96.errors = vErrors;
 return errors === 0;
 }
-validate96.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
+validate96.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_1 = validate97;
-const schema108 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"type":["boolean","null"]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_1"};
+export const v_createShareType_body_0 = validate97;
+const schema108 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
 
 function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareType_body_1" */;
+/*# sourceURL="v_createShareType_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate97.evaluated;
@@ -17966,32 +17894,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["share_type_access:is_public"] !== undefined){
-let data1 = data["share_type_access:is_public"];
+if(data["os-share-type-access:is_public"] !== undefined){
+let data1 = data["os-share-type-access:is_public"];
 const _errs3 = errors;
-if((typeof data1 !== "boolean") && (data1 !== null)){
-validate97.errors = [{instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/type",keyword:"type",params:{type: schema108.properties["share_type_access:is_public"].type},message:"must be boolean,null"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-let data2 = data.extra_specs;
+const _errs4 = errors;
+let valid1 = false;
 const _errs5 = errors;
 const _errs6 = errors;
-let valid1 = false;
+let valid2 = false;
 const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key0 in data2){
-let data3 = data2[key0];
-const _errs10 = errors;
-if((((typeof data3 !== "string") && (typeof data3 !== "boolean")) && (!((typeof data3 == "number") && (isFinite(data3))))) && (data3 !== null)){
-const err0 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema108.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+if(typeof data1 !== "boolean"){
+const err0 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -18000,14 +17913,11 @@ vErrors.push(err0);
 }
 errors++;
 }
-var valid2 = _errs10 === errors;
-if(!valid2){
-break;
-}
-}
-}
-else {
-const err1 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+var _valid1 = _errs7 === errors;
+valid2 = valid2 || _valid1;
+const _errs9 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err1 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -18016,12 +17926,8 @@ vErrors.push(err1);
 }
 errors++;
 }
-}
-var _valid0 = _errs7 === errors;
-valid1 = valid1 || _valid0;
-const _errs12 = errors;
-if(data2 !== null){
-const err2 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(!((data1 === 0) || (data1 === 1))){
+const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema108.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -18030,13 +17936,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-var _valid0 = _errs12 === errors;
-valid1 = valid1 || _valid0;
-const _errs14 = errors;
-if(errors === _errs14){
-if(Array.isArray(data2)){
-if(data2.length > 0){
-const err3 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+var _valid1 = _errs9 === errors;
+valid2 = valid2 || _valid1;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data1 === "string"){
+if(!pattern70.test(data1)){
+const err3 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -18047,7 +17953,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err4 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -18057,10 +17963,10 @@ vErrors.push(err4);
 errors++;
 }
 }
-var _valid0 = _errs14 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+var _valid1 = _errs11 === errors;
+valid2 = valid2 || _valid1;
+if(!valid2){
+const err5 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -18068,8 +17974,6 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate97.errors = vErrors;
-return false;
 }
 else {
 errors = _errs6;
@@ -18082,7 +17986,290 @@ vErrors = null;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var _valid0 = _errs5 === errors;
+valid1 = valid1 || _valid0;
+const _errs13 = errors;
+if(data1 !== null){
+const err6 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid0 = _errs13 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err7 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate97.errors = vErrors;
+return false;
+}
+else {
+errors = _errs4;
+if(vErrors !== null){
+if(_errs4){
+vErrors.length = _errs4;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["share_type_access:is_public"] !== undefined){
+let data2 = data["share_type_access:is_public"];
+const _errs15 = errors;
+const _errs16 = errors;
+let valid3 = false;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid4 = false;
+const _errs19 = errors;
+if(typeof data2 !== "boolean"){
+const err8 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+var _valid3 = _errs19 === errors;
+valid4 = valid4 || _valid3;
+const _errs21 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err9 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(!((data2 === 0) || (data2 === 1))){
+const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema108.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var _valid3 = _errs21 === errors;
+valid4 = valid4 || _valid3;
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data2 === "string"){
+if(!pattern70.test(data2)){
+const err11 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+var _valid3 = _errs23 === errors;
+valid4 = valid4 || _valid3;
+if(!valid4){
+const err13 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var _valid2 = _errs17 === errors;
+valid3 = valid3 || _valid2;
+const _errs25 = errors;
+if(data2 !== null){
+const err14 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+var _valid2 = _errs25 === errors;
+valid3 = valid3 || _valid2;
+if(!valid3){
+const err15 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+validate97.errors = vErrors;
+return false;
+}
+else {
+errors = _errs16;
+if(vErrors !== null){
+if(_errs16){
+vErrors.length = _errs16;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+let data3 = data.extra_specs;
+const _errs27 = errors;
+const _errs28 = errors;
+let valid5 = false;
+const _errs29 = errors;
+if(errors === _errs29){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+for(const key0 in data3){
+let data4 = data3[key0];
+const _errs32 = errors;
+if((((typeof data4 !== "string") && (typeof data4 !== "boolean")) && (!((typeof data4 == "number") && (isFinite(data4))))) && (data4 !== null)){
+const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema108.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+var valid6 = _errs32 === errors;
+if(!valid6){
+break;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+var _valid4 = _errs29 === errors;
+valid5 = valid5 || _valid4;
+const _errs34 = errors;
+if(data3 !== null){
+const err18 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+var _valid4 = _errs34 === errors;
+valid5 = valid5 || _valid4;
+const _errs36 = errors;
+if(errors === _errs36){
+if(Array.isArray(data3)){
+if(data3.length > 0){
+const err19 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+var _valid4 = _errs36 === errors;
+valid5 = valid5 || _valid4;
+if(!valid5){
+const err21 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+validate97.errors = vErrors;
+return false;
+}
+else {
+errors = _errs28;
+if(vErrors !== null){
+if(_errs28){
+vErrors.length = _errs28;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
@@ -18100,6 +18287,7 @@ var valid0 = true;
 }
 }
 }
+}
 else {
 validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
@@ -18108,13 +18296,13 @@ return false;
 validate97.errors = vErrors;
 return errors === 0;
 }
-validate97.evaluated = {"props":{"name":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
+validate97.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_2 = validate98;
-const schema109 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"type":["boolean","null"]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_2"};
+export const v_createShareType_body_1 = validate98;
+const schema109 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_1"};
 
 function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareType_body_2" */;
+/*# sourceURL="v_createShareType_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate98.evaluated;
@@ -18168,32 +18356,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["share_type_access:is_public"] !== undefined){
-let data2 = data["share_type_access:is_public"];
+if(data["os-share-type-access:is_public"] !== undefined){
+let data2 = data["os-share-type-access:is_public"];
 const _errs5 = errors;
-if((typeof data2 !== "boolean") && (data2 !== null)){
-validate98.errors = [{instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/type",keyword:"type",params:{type: schema109.properties["share_type_access:is_public"].type},message:"must be boolean,null"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-let data3 = data.extra_specs;
+const _errs6 = errors;
+let valid1 = false;
 const _errs7 = errors;
 const _errs8 = errors;
-let valid1 = false;
+let valid2 = false;
 const _errs9 = errors;
-if(errors === _errs9){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-for(const key0 in data3){
-let data4 = data3[key0];
-const _errs12 = errors;
-if((((typeof data4 !== "string") && (typeof data4 !== "boolean")) && (!((typeof data4 == "number") && (isFinite(data4))))) && (data4 !== null)){
-const err0 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema109.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+if(typeof data2 !== "boolean"){
+const err0 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -18202,14 +18375,11 @@ vErrors.push(err0);
 }
 errors++;
 }
-var valid2 = _errs12 === errors;
-if(!valid2){
-break;
-}
-}
-}
-else {
-const err1 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+var _valid1 = _errs9 === errors;
+valid2 = valid2 || _valid1;
+const _errs11 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err1 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -18218,12 +18388,8 @@ vErrors.push(err1);
 }
 errors++;
 }
-}
-var _valid0 = _errs9 === errors;
-valid1 = valid1 || _valid0;
-const _errs14 = errors;
-if(data3 !== null){
-const err2 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(!((data2 === 0) || (data2 === 1))){
+const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema109.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -18232,13 +18398,13 @@ vErrors.push(err2);
 }
 errors++;
 }
-var _valid0 = _errs14 === errors;
-valid1 = valid1 || _valid0;
-const _errs16 = errors;
-if(errors === _errs16){
-if(Array.isArray(data3)){
-if(data3.length > 0){
-const err3 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+var _valid1 = _errs11 === errors;
+valid2 = valid2 || _valid1;
+const _errs13 = errors;
+if(errors === _errs13){
+if(typeof data2 === "string"){
+if(!pattern70.test(data2)){
+const err3 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -18249,7 +18415,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err4 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -18259,10 +18425,10 @@ vErrors.push(err4);
 errors++;
 }
 }
-var _valid0 = _errs16 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+var _valid1 = _errs13 === errors;
+valid2 = valid2 || _valid1;
+if(!valid2){
+const err5 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -18270,8 +18436,6 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate98.errors = vErrors;
-return false;
 }
 else {
 errors = _errs8;
@@ -18284,10 +18448,294 @@ vErrors = null;
 }
 }
 }
-var valid0 = _errs7 === errors;
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+const _errs15 = errors;
+if(data2 !== null){
+const err6 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err7 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate98.errors = vErrors;
+return false;
+}
+else {
+errors = _errs6;
+if(vErrors !== null){
+if(_errs6){
+vErrors.length = _errs6;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data["share_type_access:is_public"] !== undefined){
+let data3 = data["share_type_access:is_public"];
+const _errs17 = errors;
+const _errs18 = errors;
+let valid3 = false;
+const _errs19 = errors;
+const _errs20 = errors;
+let valid4 = false;
+const _errs21 = errors;
+if(typeof data3 !== "boolean"){
+const err8 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+var _valid3 = _errs21 === errors;
+valid4 = valid4 || _valid3;
+const _errs23 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err9 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(!((data3 === 0) || (data3 === 1))){
+const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema109.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var _valid3 = _errs23 === errors;
+valid4 = valid4 || _valid3;
+const _errs25 = errors;
+if(errors === _errs25){
+if(typeof data3 === "string"){
+if(!pattern70.test(data3)){
+const err11 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+var _valid3 = _errs25 === errors;
+valid4 = valid4 || _valid3;
+if(!valid4){
+const err13 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+else {
+errors = _errs20;
+if(vErrors !== null){
+if(_errs20){
+vErrors.length = _errs20;
+}
+else {
+vErrors = null;
+}
+}
+}
+var _valid2 = _errs19 === errors;
+valid3 = valid3 || _valid2;
+const _errs27 = errors;
+if(data3 !== null){
+const err14 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+var _valid2 = _errs27 === errors;
+valid3 = valid3 || _valid2;
+if(!valid3){
+const err15 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+validate98.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+let data4 = data.extra_specs;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid5 = false;
+const _errs31 = errors;
+if(errors === _errs31){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+for(const key0 in data4){
+let data5 = data4[key0];
+const _errs34 = errors;
+if((((typeof data5 !== "string") && (typeof data5 !== "boolean")) && (!((typeof data5 == "number") && (isFinite(data5))))) && (data5 !== null)){
+const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema109.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+var valid6 = _errs34 === errors;
+if(!valid6){
+break;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+var _valid4 = _errs31 === errors;
+valid5 = valid5 || _valid4;
+const _errs36 = errors;
+if(data4 !== null){
+const err18 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+var _valid4 = _errs36 === errors;
+valid5 = valid5 || _valid4;
+const _errs38 = errors;
+if(errors === _errs38){
+if(Array.isArray(data4)){
+if(data4.length > 0){
+const err19 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+var _valid4 = _errs38 === errors;
+valid5 = valid5 || _valid4;
+if(!valid5){
+const err21 = {instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+validate98.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -18301,7 +18749,7 @@ return false;
 validate98.errors = vErrors;
 return errors === 0;
 }
-validate98.evaluated = {"props":{"name":true,"description":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate98.evaluated = {"props":{"name":true,"description":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_updateShareType_body_0 = validate99;
 const schema110 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_updateShareType_body_0"};
