@@ -1,5 +1,6 @@
 /** All files of generated/, made from a contract. */
 import type { Contract } from './contract.ts';
+import { documentAt } from './document.ts';
 import { emitFields } from './emitFields.ts';
 import { emitOperations } from './emitOperations.ts';
 import { emitMessages, emitPolicies, emitVersions } from './emitTables.ts';
@@ -19,5 +20,6 @@ export async function generate(contract: Contract): Promise<Map<string, string>>
     ['handlers.ts', emitHandlers(contract)],
     ['validators.js', validators.js],
     ['validators.d.ts', validators.types],
+    ['openapi.json', `${JSON.stringify(documentAt(contract, contract.range.until), null, 2)}\n`],
   ]);
 }

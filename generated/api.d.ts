@@ -325,6 +325,8 @@ export interface components {
             /** @description True allows limits that usage or other limits contradict */
             force?: unknown;
             gigabytes?: components["schemas"]["QuotaLimit"];
+            /** @description Sent by clients and not looked at, as tenant_id */
+            id?: unknown;
             per_share_gigabytes?: components["schemas"]["QuotaLimit"];
             replica_gigabytes?: components["schemas"]["QuotaLimit"];
             share_group_snapshots?: components["schemas"]["QuotaLimit"];

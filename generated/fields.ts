@@ -291,6 +291,7 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'backup_gigabytes', since: 80, until: 99 },
     { name: 'encryption_keys', since: 90, until: 99 },
     { name: 'force', since: 0, until: 99 },
+    { name: 'id', since: 0, until: 99 },
     { name: 'tenant_id', since: 0, until: 99 },
   ],
   QuotaClassSetUpdate: [
