@@ -55,8 +55,10 @@ export async function testServer(profile = 'recorded'): Promise<Stack> {
 function readyBase(child: ChildProcess): Promise<string> {
   const tail: string[] = [];
   return new Promise((resolve, reject) => {
-    const fail = (reason: string) =>
+    const fail = (reason: string) => {
+      clearTimeout(timer);
       reject(new Error(`the stack ${reason}; the end of its log:\n${tail.join('\n')}`));
+    };
     const timer = setTimeout(() => fail(`was not ready after ${READY_DEADLINE / 1000} s`), READY_DEADLINE);
     for (const stream of [child.stdout!, child.stderr!]) {
       createInterface({ input: stream }).on('line', (line) => {
@@ -70,10 +72,7 @@ function readyBase(child: ChildProcess): Promise<string> {
     }
     child.once('error', (error) => fail(`could not be started: ${error.message}`));
     // Not 'exit': the last lines may still be on their way then.
-    child.once('close', (code, signal) => {
-      clearTimeout(timer);
-      fail(`ended with ${signal ?? code}`);
-    });
+    child.once('close', (code, signal) => fail(`ended with ${signal ?? code}`));
   });
 }
 

@@ -1,4 +1,5 @@
-import { type Answer, compareAnswer, seesAllProjects } from './comparison.ts';
+import { type Answer, compareAnswer } from './comparison.ts';
+import { seesAllProjects } from './crossing.ts';
 import { KnownItems, sortKeyOf } from './ordering.ts';
 import type { Exchange, Json, RecordedRequest } from './recordings.ts';
 import type { ReplayState } from './values.ts';
@@ -270,5 +271,17 @@ describe('views across projects', () => {
     expect(compare([{ n: 1 }], [{ n: 'x' }])).toEqual(['$.shares[0].n']);
     expect(compare([{ metadata: { a: 'b' } }], [{ metadata: {} }])).toEqual([]);
     expect(compare([{ id: 'a' }], [])).toEqual(['$.shares']);
+  });
+
+  test('types are compared by their names', () => {
+    const types = (body: Json) => recorded({ share_types: body }, 200, { ...get, path: '/v2/types' });
+    const state = replayState();
+    const mine = { id: '{{type_1}}', name: 'default', is_default: true };
+    const others = { id: 'o', name: 'other', is_default: false };
+    const got = { id: 'd', name: 'default', is_default: true };
+    expect(paths(types([mine]), answered({ share_types: [others, got] }), state)).toEqual([]);
+    expect(state.bindings.get('type_1')).toBe('d');
+    const changed = answered({ share_types: [others, { ...got, is_default: false }] });
+    expect(paths(types([mine]), changed, state)).toEqual(['$.share_types[1].is_default']);
   });
 });

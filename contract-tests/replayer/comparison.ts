@@ -1,8 +1,9 @@
 /**
  * Whether a server's answer is alike the recorded one: status, fault name, body and version headers.
  */
-import type { Exchange, Json, JsonObject, RecordedRequest } from './recordings.ts';
-import { compareItemFields, compareValue, type Difference, type ReplayState } from './values.ts';
+import { compareAcrossProjects, seesAllProjects } from './crossing.ts';
+import type { Exchange, Json, JsonObject } from './recordings.ts';
+import { compareValue, type Difference, type ReplayState } from './values.ts';
 
 /** An answer as it came in. */
 export interface Answer {
@@ -40,7 +41,7 @@ export function compareAnswer(
   const differences = compareHeaders(recorded.headers, answer.headers);
   if (recorded.status === 200 && seesAllProjects(exchange.request)) {
     // Any item may stand at a captured place: its names are bound where they are met next.
-    return [...differences, ...compareAcrossProjects(exchange, answer.body)];
+    return [...differences, ...compareAcrossProjects(exchange, answer.body, state)];
   }
   differences.push(...compareValue(recorded.body, answer.body, '$', '', state));
   for (const [name, place] of Object.entries(recorded.captures ?? {})) {
@@ -73,49 +74,6 @@ function compareHeaders(
   const varies = answered.vary?.split(/,\s*/).map((name) => name.toLowerCase()) ?? [];
   if (recorded.Vary && !varies.includes(recorded.Vary.toLowerCase())) {
     differences.push({ path: 'header Vary', expected: recorded.Vary, got: answered.vary });
-  }
-  return differences;
-}
-
-const everyonesPaths = [
-  /\/share_instances$/,
-  /\/snapshot-instances(\/detail)?$/,
-  /\/(os-)?services$/,
-  /\/types$/,
-];
-
-/**
- * Whether a request lists what other projects, and so other scenarios, have. One that asks for a certain resource or
- * project by id does not.
- */
-export function seesAllProjects(request: RecordedRequest): boolean {
-  if (request.method !== 'GET') return false;
-  const [path, query = ''] = request.path.split('?', 2) as [string, string?];
-  if (query.includes('{{')) return false;
-  if (everyonesPaths.some((pattern) => pattern.test(path))) return true;
-  return request.as === 'admin' && /(^|&)all_(tenants|projects)=(1|true)(&|$)/i.test(query);
-}
-
-function compareAcrossProjects(exchange: Exchange, got: Json): Difference[] {
-  const recorded = exchange.response.body as JsonObject;
-  const answered = (got ?? {}) as JsonObject;
-  // Where shares were placed on a host is chance, so that a list by host may be empty.
-  const mayBeEmpty = exchange.request.path.includes('host=');
-  const differences: Difference[] = [];
-  for (const [key, value] of Object.entries(recorded)) {
-    const found = answered[key];
-    if (Array.isArray(value) && Array.isArray(found)) {
-      const empty = value.length > 0 && found.length === 0 && !mayBeEmpty;
-      if (empty) differences.push({ path: `$.${key}`, expected: value, got: found });
-      differences.push(...compareItemFields(value, found, `$.${key}`));
-    } else if (typeof value !== typeof found) {
-      differences.push({ path: `$.${key}`, expected: value, got: found });
-    }
-  }
-  for (const key of Object.keys(answered)) {
-    if (!Object.hasOwn(recorded, key)) {
-      differences.push({ path: `$.${key}`, expected: undefined, got: answered[key] });
-    }
   }
   return differences;
 }
