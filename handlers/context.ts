@@ -1,5 +1,6 @@
 /** What a handler is given beside the request itself: who calls, at which version, the database, what it may. */
 import type { Db, Tx } from '#db/connection.ts';
+import type { Explanation } from '#domain/explanations.ts';
 import type { Credentials, Target } from '#domain/policy/parse.ts';
 import type { BackendReport } from '#domain/services.ts';
 import type { PolicyName } from '#generated/policies.ts';
@@ -24,6 +25,8 @@ export interface Ctx {
   readonly settings: Settings;
   /** The last capability report of every back end, as the workers sent them. */
   reports(): Promise<BackendReport[]>;
+  /** Why the scheduler last placed the share where it did, or nowhere; null when that isn't known (any more). */
+  explanation(shareId: string): Promise<Explanation | null>;
   /** Is this behaviour of the contract's versions.yaml in force at the caller's version? */
   allows(behaviour: Behaviour): boolean;
   /** Does the policy admit the caller on this object (the caller's own project when none is given)? */

@@ -2,6 +2,7 @@
 import { onOutboxWrite } from '#db/outbox.ts';
 import { handlers } from '#handlers/index.ts';
 import type { Settings } from '#handlers/settings.ts';
+import { readExplanation } from '#jobs/explanations.ts';
 import { OUTBOX_CHANNEL } from '#jobs/queues.ts';
 import { reportReader } from '#jobs/reports.ts';
 import type { Config } from './config/config.ts';
@@ -29,6 +30,7 @@ run(async () => {
       settings: settingsOf(config),
       enforcer: loadEnforcer(config.oslo_policy.policy_file),
       reports: reportReader(redis),
+      explanation: (shareId) => readExplanation(redis, shareId),
     },
     engine: await createEngine(handlers),
     identity: identityOf(config),

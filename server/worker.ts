@@ -4,6 +4,7 @@ import { heartbeat, registerService } from '#db/services.ts';
 import type { Driver } from '#drivers/driver.ts';
 import { createDriver } from '#drivers/index.ts';
 import { ensureBackend } from '#jobs/ensure.ts';
+import { storeExplanation } from '#jobs/explanations.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Log, Tools } from '#jobs/job.ts';
 import { runPeriodically } from '#jobs/periodic.ts';
@@ -42,6 +43,11 @@ run(async () => {
     log,
     driver: (backend) => backends.get(backend),
     reports: reportReader(redis),
+    // Not waited for: no share is late or lost for want of an explanation.
+    explain: async (shareId, outcome) =>
+      void storeExplanation(redis, shareId, outcome).catch((error: Error) =>
+        log('warn', 'an explanation could not be kept', { shareId, error: error.message }),
+      ),
   };
   if (roles.has('scheduler')) tools.placer = new Placer(tools);
   const relay = await startRelay({ db, redis, subscriber: roles.has('scheduler') ? subscriber : null, log });

@@ -1,5 +1,6 @@
 /** Makes what handlers are given, for one request. */
 import type { Db, Tx } from '#db/connection.ts';
+import type { Explanation } from '#domain/explanations.ts';
 import { fault } from '#domain/faults.ts';
 import type { Enforcer } from '#domain/policy/enforcer.ts';
 import type { Credentials, Target } from '#domain/policy/parse.ts';
@@ -17,6 +18,7 @@ export interface Shared {
   settings: Settings;
   enforcer: Enforcer;
   reports(): Promise<BackendReport[]>;
+  explanation(shareId: string): Promise<Explanation | null>;
 }
 
 export class RequestCtx implements Ctx, Viewer {
@@ -61,6 +63,10 @@ export class RequestCtx implements Ctx, Viewer {
 
   reports(): Promise<BackendReport[]> {
     return this.#shared.reports();
+  }
+
+  explanation(shareId: string): Promise<Explanation | null> {
+    return this.#shared.explanation(shareId);
   }
 
   allows(behaviour: Behaviour): boolean {
