@@ -1,7 +1,7 @@
 /** The operator's policy overrides: a YAML file of rule names and texts, checked whole before any is used. */
 import { readFileSync } from 'node:fs';
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml';
-import { createEnforcer, type Enforcer } from '#domain/policy/enforcer.ts';
+import { createEnforcer, type Enforcer, PolicyLoopError } from '#domain/policy/enforcer.ts';
 import { compileRule, PolicySyntaxError } from '#domain/policy/parse.ts';
 import { policies } from '#generated/policies.ts';
 
@@ -9,7 +9,12 @@ export class PolicyFileError extends Error {}
 
 /** The rules in force. Throws PolicyFileError naming file and line of what can't be used. */
 export function loadEnforcer(file: string | null): Enforcer {
-  return createEnforcer(file === null ? {} : readOverrides(file));
+  try {
+    return createEnforcer(file === null ? {} : readOverrides(file));
+  } catch (error) {
+    if (error instanceof PolicyLoopError) throw new PolicyFileError(`${file}: ${error.message}`);
+    throw error;
+  }
 }
 
 /** Reads an override file. A file that isn't there is no override; the service runs with the defaults. */
@@ -55,6 +60,5 @@ function check(name: string, rule: string, overrides: Record<string, string>, pl
     if (!Object.hasOwn(policies, other!) && !Object.hasOwn(overrides, other!)) {
       throw new PolicyFileError(`${place}: ${name} refers to the rule ${other}, which there is none of`);
     }
-    if (other === name) throw new PolicyFileError(`${place}: ${name} refers to itself`);
   }
 }

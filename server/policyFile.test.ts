@@ -1,0 +1,43 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadEnforcer, PolicyFileError } from './policyFile.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'shoal-policy-'));
+function file(text: string): string {
+  const path = join(directory, `${Math.random()}.yaml`);
+  writeFileSync(path, text);
+  return path;
+}
+const member = { userId: 'u', projectId: 'p', roles: ['member'], isAdmin: false };
+
+test('overrides count, the rest stays', () => {
+  const enforcer = loadEnforcer(file('# ours\n"share:create": "role:operator"\n'));
+  expect(enforcer.allows('share:create', member, { project_id: 'p' })).toBe(false);
+  expect(enforcer.allows('share:delete', member, { project_id: 'p' })).toBe(true);
+});
+
+test('a file that is not there overrides nothing', () => {
+  expect(loadEnforcer(join(directory, 'none')).allows('share:create', member, { project_id: 'p' })).toBe(
+    true,
+  );
+});
+
+test.each([
+  ['a: b\n"share:get": [1]\n', 2],
+  ['"share:get": "role:a and"\n', 1],
+  ['\n\n"share:get": "rule:nowhere"\n', 3],
+  ['"share:get": "role:a\n', 1],
+  ['"share:get": "role:a"\n"share:get": "role:b"\n', 2],
+  ['- a\n', 1],
+])('%j is refused naming line %i', (text, line) => {
+  const path = file(text);
+  expect(() => loadEnforcer(path)).toThrow(PolicyFileError);
+  expect(() => loadEnforcer(path)).toThrow(
+    new RegExp(`^${path.replaceAll('.', '\\.')}:(${line}|${line + 1}):`),
+  );
+});
+
+test('a circle of rules is refused', () => {
+  expect(() => loadEnforcer(file('x: "rule:y"\ny: "rule:x"\n'))).toThrow(/circle/);
+});
