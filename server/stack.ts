@@ -1,8 +1,10 @@
 /** The `stack` command: a whole installation in the foreground, until Ctrl-C. */
 import { parseArgs } from 'node:util';
+import { runInForeground, say } from './local/foreground.ts';
+import { readPort } from './local/ports.ts';
 import { profiles } from './local/profiles/index.ts';
-import type { ConfigSections } from './local/profiles/profile.ts';
-import { type Stack, startStack } from './local/stack.ts';
+import type { ConfigSections, Profile } from './local/profiles/profile.ts';
+import { startStack } from './local/stack.ts';
 
 const usage = `Usage: node server/stack.ts [--profile NAME] [--port PORT] [--state DIR] [--set SECTION.OPTION=VALUE]…
 
@@ -17,47 +19,17 @@ once they serve. Ctrl-C ends all of it.
 `;
 
 interface Arguments {
-  profile: string;
-  port: string;
-  state?: string;
-  set: string[];
+  profile: Profile;
+  port: number;
+  stateDirectory: string | undefined;
+  overrides: ConfigSections;
 }
 
-await main(readArguments());
-
-async function main(args: Arguments): Promise<void> {
-  const say = (line: string) => process.stderr.write(`shoal: ${line}\n`);
-  const starting = new AbortController();
-  let stack: Stack | null = null;
-  let ending = false;
-  const end = () => {
-    if (ending) process.exit(1);
-    ending = true;
-    say('stopping');
-    if (stack) stack.stop().then(() => process.exit(0), fail);
-    else starting.abort(new Error('interrupted'));
-  };
-  const fail = (error: unknown) => {
-    say((error as Error).message);
-    process.exit(1);
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
-  try {
-    stack = await startStack({
-      profile: profiles[args.profile]!,
-      port: Number(args.port),
-      stateDirectory: args.state ?? (profiles[args.profile]!.throwaway ? undefined : '.shoal'),
-      overrides: overrides(args.set),
-      signal: starting.signal,
-      say,
-    });
-  } catch (error) {
-    fail(error);
-    return;
-  }
-  if (ending) await stack.stop().then(() => process.exit(0), fail);
-  console.log(`shoal: ready on ${stack.url}`);
-}
+const args = readArguments();
+await runInForeground(
+  (signal) => startStack({ ...args, signal, say }),
+  (stack) => console.log(`shoal: ready on ${stack.url}`),
+);
 
 function readArguments(): Arguments {
   try {
@@ -74,24 +46,23 @@ function readArguments(): Arguments {
       console.log(usage);
       process.exit(0);
     }
-    if (!Object.hasOwn(profiles, values.profile)) throw new Error(`there is no profile ${values.profile}`);
-    if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65535)
-      throw new Error(`${values.port} is not a port`);
-    return values;
+    const profile = Object.hasOwn(profiles, values.profile) ? profiles[values.profile] : undefined;
+    if (!profile) throw new Error(`there is no profile ${values.profile}`);
+    const port = readPort(values.port);
+    const stateDirectory = values.state ?? (profile.throwaway ? undefined : '.shoal');
+    return { profile, port, stateDirectory, overrides: readOverrides(values.set) };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${usage}`);
     process.exit(2);
   }
 }
 
-function overrides(settings: readonly string[]): ConfigSections {
+function readOverrides(settings: readonly string[]): ConfigSections {
   const sections: Record<string, Record<string, string>> = {};
   for (const setting of settings) {
-    const [, section, option, value] = /^(\w+)\.(\w+)=(.*)$/.exec(setting) ?? [];
-    if (section === undefined || option === undefined || value === undefined) {
-      process.stderr.write(`${setting} is not of the form SECTION.OPTION=VALUE\n`);
-      process.exit(2);
-    }
+    const [, section, option, value] = /^(\w+)\.(\w+)=(.*)$/s.exec(setting) ?? [];
+    if (section === undefined || option === undefined || value === undefined)
+      throw new Error(`${setting} is not of the form SECTION.OPTION=VALUE`);
     sections[section] = { ...sections[section], [option]: value };
   }
   return sections;

@@ -38,7 +38,10 @@ const service = {
   my_ip: host('127.0.0.1', 'Address of this machine.'),
   state_path: text('/var/lib/shoal', 'Where the service keeps its files.'),
   debug: boolean(false, 'Logs at level debug.'),
-  show_statements: boolean(false, 'Tells in each answer, by X-Shoal-Statements, how many SQL statements it took.'),
+  show_statements: boolean(
+    false,
+    'Tells in each answer, by X-Shoal-Statements, how many SQL statements it took.',
+  ),
   log_level: choice(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
     'info',

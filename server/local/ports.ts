@@ -1,4 +1,5 @@
 /** Free ports on the loopback address. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 export async function freePort(): Promise<number> {
@@ -12,6 +13,12 @@ export async function freePort(): Promise<number> {
   });
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** A port from the command line; 0 stands for any. Throws an Error that names the text. */
+export function readPort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65535) throw new Error(`${text} is not a port`);
+  return Number(text);
 }
 
 /** Can a server listen there? */
@@ -34,4 +41,18 @@ export async function onPort<T>(given: number | undefined, start: (port: number)
       if (attempt === 3 || (await isPortFree(port))) throw error;
     }
   }
+}
+
+/** A port for whoever keeps `file`: a free one at first, the same ever after, unless somebody else has it now. */
+export async function rememberedPort(file: string): Promise<number> {
+  let port = 0;
+  try {
+    port = Number.parseInt(readFileSync(file, 'utf8'), 10);
+  } catch {
+    // The first start.
+  }
+  if (port > 0 && port < 65536 && (await isPortFree(port))) return port;
+  port = await freePort();
+  writeFileSync(file, `${port}\n`);
+  return port;
 }

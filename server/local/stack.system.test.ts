@@ -11,7 +11,7 @@ import { type Stack, startStack } from './stack.ts';
 const api = `
 import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
-const config = readFileSync(process.argv[3], 'utf8');
+const config = readFileSync(process.argv.at(-1), 'utf8');
 const backends = /enabled_share_backends = (.*)/.exec(config)[1].split(',');
 createServer((request, response) => {
   if (request.url === '/crash') process.exit(1);
@@ -19,7 +19,7 @@ createServer((request, response) => {
 }).listen(Number(/osapi_share_listen_port = (.*)/.exec(config)[1]), '127.0.0.1');
 process.on('SIGTERM', () => process.exit(0));
 `;
-const worker = `setInterval(() => {}, 1000); console.log(process.argv.slice(4).join(' '));`;
+const worker = `setInterval(() => {}, 1000); console.log(process.argv.slice(2, 4).join(' '));`;
 
 let dir: string;
 let stack: Stack | null = null;
@@ -31,7 +31,7 @@ beforeEach(() => {
   said.length = 0;
   program('api', api);
   program('worker', worker);
-  program('manage', 'process.exit(process.argv.slice(4).join() === "db,sync" ? 0 : 1)');
+  program('manage', 'process.exit(process.argv.slice(2, 4).join() === "db,sync" ? 0 : 1)');
 });
 afterEach(async () => {
   await stack?.stop();

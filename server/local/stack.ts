@@ -143,12 +143,9 @@ class RunningStack {
       },
       ...servers,
     };
-    const text = configText(
-      `Written at every start of profile ${profile.name}.`,
-      profile.config,
-      places,
-      overrides,
-    );
+    const prepared = (await profile.prepare?.(this.state.path)) ?? {};
+    const heading = `Written at every start of profile ${profile.name}.`;
+    const text = configText(heading, profile.config, prepared, places, overrides);
     rmSync(file, { force: true });
     writeFileSync(file, text, { mode: 0o600 });
     return file;
@@ -156,7 +153,7 @@ class RunningStack {
 
   private async migrate(configFile: string): Promise<void> {
     try {
-      await promisify(execFile)(process.execPath, [...this.program('manage', configFile), 'db', 'sync'], {
+      await promisify(execFile)(process.execPath, this.program('manage', configFile, 'db', 'sync'), {
         timeout: 120_000,
         signal: this.givingUp.signal,
       });
@@ -168,7 +165,7 @@ class RunningStack {
   }
 
   private async startProcesses(port: number, configFile: string): Promise<void> {
-    const worker = (role: string) => [...this.program('worker', configFile), '--roles', role];
+    const worker = (role: string) => this.program('worker', configFile, '--roles', role);
     const healthy = async () => (await get(`http://127.0.0.1:${port}/healthcheck`)).ok;
     const starts = await Promise.allSettled([
       this.startPart('api', this.program('api', configFile), healthy),
@@ -178,8 +175,13 @@ class RunningStack {
     this.givingUp.signal.throwIfAborted();
   }
 
-  private program(name: 'api' | 'worker' | 'manage', configFile: string): string[] {
-    return [join(this.options.programs ?? serverDirectory, `${name}.ts`), '--config-file', configFile];
+  private program(name: 'api' | 'worker' | 'manage', configFile: string, ...args: string[]): string[] {
+    return [
+      join(this.options.programs ?? serverDirectory, `${name}.ts`),
+      ...args,
+      '--config-file',
+      configFile,
+    ];
   }
 
   private async startPart(name: string, args: string[], isReady?: () => Promise<boolean>): Promise<void> {

@@ -1,4 +1,9 @@
-/** One back end that serves NFS from this machine; its shares are there again at the next start. */
+/**
+ * One back end that serves NFS from this machine. Its shares are there again at the next start, on the port that
+ * they were mounted from.
+ */
+import { join } from 'node:path';
+import { rememberedPort } from '../ports.ts';
 import type { Profile } from './profile.ts';
 
 export const local: Profile = {
@@ -20,5 +25,8 @@ export const local: Profile = {
       share_backend_name: 'ganesha',
       driver_handles_share_servers: false,
     },
+  },
+  async prepare(directory) {
+    return { ganesha: { ganesha_service_port: await rememberedPort(join(directory, 'nfs-port')) } };
   },
 };

@@ -10,6 +10,8 @@ export interface Profile {
   /** starts empty each time, and commits needn't survive a crash of the machine */
   throwaway: boolean;
   config: ConfigSections;
+  /** options that depend on the stack's directory, asked for at every start */
+  prepare?(directory: string): Promise<ConfigSections>;
 }
 
 /** The text of a configuration file; later sections win over earlier ones, option by option. */
