@@ -11,7 +11,7 @@ export const snapshotLife = lifecycle('snapshot', {
     to: gone,
     onError: 'error_deleting',
     queue: 'share',
-    refused: 'notAllowed',
+    refused: 'invalidSnapshot',
   },
   /** what happens to the snapshot while its share is put back to it; the share's own step has the job */
   restore: {
@@ -46,11 +46,38 @@ export const statusPrecedence = [
   'error_deleting',
 ] as const;
 
-/** What an administrator may set a status to. */
-export const settableStatuses: readonly string[] = statusPrecedence;
+/** What administrators may set the status of a snapshot, and of one instance, to. */
+const settable: Record<'snapshot' | 'instance', readonly string[]> = {
+  snapshot: statusPrecedence,
+  instance: [
+    'available',
+    'error',
+    'creating',
+    'deleting',
+    'error_deleting',
+    'migrating',
+    'migrating_to',
+    'server_migrating',
+  ],
+};
 
-/** Refuses what is no status of snapshots, with those that are. */
-export function assertSettable(status: unknown): asserts status is string {
-  if (typeof status === 'string' && settableStatuses.includes(status)) return;
-  throw fault('invalidInput', { reason: `status must be one of ${settableStatuses.join(', ')}` });
+/** Refuses what is no status to be set, with those that are. */
+export function assertSettable(status: string, of: 'snapshot' | 'instance'): void {
+  if (settable[of].includes(status)) return;
+  throw fault('invalidInput', {
+    reason: `status must be one of ${settable[of].join(', ')}; not ${JSON.stringify(status)}`,
+  });
+}
+
+/** Only the newest snapshot can be reverted to: what came after it would be lost unseen. */
+export function assertNewest(snapshotId: string, newestId: string | undefined): void {
+  if (snapshotId === newestId) return;
+  throw fault('conflict', {
+    reason: `Snapshot ${snapshotId} is not the newest one of its share, ${newestId} is; only the newest can be reverted to.`,
+  });
+}
+
+/** What a snapshot of this size counts against its project, user and share type. */
+export function snapshotsQuota(size: number): { snapshots: number; snapshot_gigabytes: number } {
+  return { snapshots: 1, snapshot_gigabytes: size };
 }
