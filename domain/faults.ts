@@ -24,6 +24,9 @@ const table = {
   invalidAccess: [400, 'Invalid access rule: {reason}'],
   accessExists: [400, 'An access rule {type}:{to} exists already.'],
   invalidMarker: [400, 'Marker {marker} could not be found.'],
+  invalidShareType: [400, 'Invalid share type: {reason}'],
+  invalidExtraSpec: [400, 'Invalid extra spec {key}: {reason}'],
+  invalidQuota: [400, 'Invalid quota of {resource}: {reason}'],
   // 403
   forbidden: [403, 'Policy does not allow {action} to be performed.'],
   notAllowed: [403, '{reason}'],
@@ -41,6 +44,9 @@ const table = {
   availabilityZoneNotFound: [404, 'Availability zone {name} could not be found.'],
   extraSpecNotFound: [404, 'Share type {id} has no extra spec {key}.'],
   metadataNotFound: [404, 'There is no metadata key {key}.'],
+  noDefaultShareType: [404, 'There is no default share type.'],
+  typeHasNoAccessList: [404, 'Share type {id} is public and so has no access list.'],
+  typeAccessNotFound: [404, 'Project {project} has no access to share type {id} of its own.'],
   messageNotFound: [404, 'Message {id} could not be found.'],
   serviceNotFound: [404, 'Service {binary} on host {host} could not be found.'],
   // 409
