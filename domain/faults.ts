@@ -61,6 +61,7 @@ const table = {
     'Version {version} is not supported by the API. Minimum is 2.{min} and maximum is 2.{max}.',
   ],
   unprocessable: [422, 'The request body has no {key} object.'],
+  unsupported: [422, '{reason}'],
   internal: [500, 'The service failed on this request. Its operators find the cause under the request id.'],
   notImplemented: [501, '{reason}'],
   unavailable: [503, 'The service is not ready: {reason}'],
