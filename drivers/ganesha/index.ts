@@ -1,6 +1,30 @@
-/** A real NFS back end: NFS-Ganesha over btrfs. */
-import { type Driver, DriverError, type DriverSettings } from '../driver.ts';
+/**
+ * A real NFS back end on one machine: NFS-Ganesha (NFSv4) over btrfs subvolumes. The driver starts the server,
+ * keeps it running, and keeps everything it needs under its state directory. Options: settings.ts.
+ *
+ * A share is named by its instance id alone, on disk and to clients (`host:/shares/<instance id>`): nothing
+ * that a client of the API sends can lead elsewhere. Needs root, for mounts and for file handles.
+ */
+import type { Driver, DriverSettings } from '../driver.ts';
+import { giveUpIf } from './command.ts';
+import { Gateway } from './gateway.ts';
+import { readGaneshaOptions } from './settings.ts';
+import { gatewayAccess, gatewayRevert, gatewayShares } from './shares.ts';
+import { gatewaySnapshots } from './snapshots.ts';
+import { gatewayStats } from './stats.ts';
 
 export function createGaneshaDriver(settings: DriverSettings): Driver {
-  throw new DriverError('unsupported', `[${settings.backend}] share_driver = ganesha is still being built`);
+  const gateway = new Gateway(settings, readGaneshaOptions(settings));
+  return {
+    shares: gatewayShares(gateway),
+    access: gatewayAccess(gateway),
+    snapshots: gatewaySnapshots(gateway),
+    revert: gatewayRevert(gateway),
+    start: (signal) => gateway.start(signal),
+    async stats(signal) {
+      giveUpIf(signal, 'the report');
+      return gatewayStats(gateway, signal);
+    },
+    stop: () => gateway.stop(),
+  };
 }

@@ -1,0 +1,8 @@
+import { describeDriver } from '../conformance.ts';
+import { describeHere, ganeshaBench } from './workbench.ts';
+
+describeHere('ganesha over btrfs', () => describeDriver('ganesha', () => ganeshaBench()));
+
+describeHere('ganesha over plain directories', () =>
+  describeDriver('ganesha', () => ganeshaBench({ ganesha_storage: 'plain' })),
+);

@@ -1,0 +1,49 @@
+/** What the gateway reports of itself. */
+import { isIP } from 'node:net';
+import type { BackendStats } from '../driver.ts';
+import type { Gateway } from './gateway.ts';
+import { GiB } from './settings.ts';
+
+export async function gatewayStats(gateway: Gateway, signal: AbortSignal): Promise<BackendStats> {
+  const { options, storage } = gateway;
+  const capacity = await storage.capacity(signal);
+  const ipv6 = isIP(options.address) === 6;
+  return {
+    share_backend_name: options.common.backendName,
+    driver_handles_share_servers: false,
+    vendor_name: 'Shoal',
+    driver_version: '1.0',
+    storage_protocol: 'NFS',
+    snapshot_support: true,
+    create_share_from_snapshot_support: true,
+    revert_to_snapshot_support: true,
+    mount_snapshot_support: true,
+    snapshot_inherit_share_access_support: false,
+    dedupe: false,
+    compression: false,
+    replication_type: null,
+    replication_domain: options.common.replicationDomain,
+    qos_type_support: false,
+    ipv4_support: !ipv6 || options.address === '::',
+    ipv6_support: ipv6,
+    // beyond the field: whether a share can outgrow its size
+    size_enforcement: storage.enforcesSize,
+    ...options.common.functions,
+    pools: [
+      {
+        pool_name: options.pool,
+        total_capacity_gb: gib(capacity.total),
+        // a thick pool has promised each share its whole size
+        free_capacity_gb: gib(options.thin ? capacity.free : capacity.unpromised),
+        allocated_capacity_gb: gib(capacity.provisioned),
+        provisioned_capacity_gb: gib(capacity.provisioned),
+        thin_provisioning: options.thin,
+        qos: false,
+        ...options.common.pool,
+      },
+    ],
+  };
+}
+
+/** Rounded down: what is reported as free can be had. */
+const gib = (bytes: number): number => Math.floor((bytes / GiB) * 100) / 100;

@@ -1,0 +1,48 @@
+/**
+ * Where shares and snapshots are kept. Two ways: btrfs.ts, with sizes that hold and instant snapshots, and
+ * plain.ts, ordinary directories where the first can't be had. Every call may be repeated, or follow one that
+ * was killed half-way.
+ */
+
+export type VolumeKind = 'shares' | 'snapshots';
+
+/** A share or a snapshot by its instance id: a UUID, checked before it comes here. */
+export interface Volume {
+  kind: VolumeKind;
+  id: string;
+}
+
+/** Bytes. */
+export interface Capacity {
+  total: number;
+  free: number;
+  /** the sizes of all shares */
+  provisioned: number;
+  /** what is left when every share has been filled, as far as it can be known */
+  unpromised: number;
+}
+
+export interface Storage {
+  /** whether a share can't outgrow its size */
+  readonly enforcesSize: boolean;
+  open(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+
+  exists(volume: Volume): Promise<boolean>;
+  /** bytes */
+  create(id: string, size: number, signal: AbortSignal): Promise<void>;
+  clone(id: string, snapshotId: string, size: number, signal: AbortSignal): Promise<void>;
+  resize(id: string, size: number, signal: AbortSignal): Promise<void>;
+  /** bytes in use now, what is still in memory included */
+  used(id: string, signal: AbortSignal): Promise<number>;
+  snapshot(id: string, snapshotId: string, signal: AbortSignal): Promise<void>;
+  /** Puts the files of a share back to those of the snapshot, in place: root and unchanged files stay the same. */
+  revert(id: string, snapshotId: string, size: number, signal: AbortSignal): Promise<void>;
+  remove(volume: Volume, signal: AbortSignal): Promise<void>;
+
+  /** Makes the volume ready for Ganesha to export; answers the path. */
+  attach(volume: Volume, signal: AbortSignal): Promise<string>;
+  detach(volume: Volume, signal: AbortSignal): Promise<void>;
+
+  capacity(signal: AbortSignal): Promise<Capacity>;
+}
