@@ -80,6 +80,8 @@ export interface Operation extends Window {
   readonly resource: string;
   /** Stands in documents only: the server answers it without a handler. */
   readonly documentOnly: boolean;
+  /** Its file is `x-planned`: it is read and checked, and nothing is made of it yet. */
+  readonly planned: boolean;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly paths: readonly Spelling[];
   readonly actions: readonly ActionName[] | null;
@@ -130,4 +132,4 @@ export interface Contract {
 
 /** The operations that handlers serve. */
 export const handled = (contract: Contract): Operation[] =>
-  contract.operations.filter((operation) => !operation.documentOnly);
+  contract.operations.filter((operation) => !operation.documentOnly && !operation.planned);

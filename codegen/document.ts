@@ -13,7 +13,9 @@ const refer = (schema: JsonSchema): JsonSchema => withRefs(schema, inComponents)
 const json = (schema: JsonSchema): JsonSchema => ({ 'application/json': { schema } });
 
 export function documentAt(contract: Contract, version: number): JsonSchema {
-  const operations = contract.operations.filter((operation) => within(operation, version));
+  const operations = contract.operations.filter(
+    (operation) => !operation.planned && within(operation, version),
+  );
   const tags = [...new Set(operations.map((operation) => operation.resource))].sort();
   return {
     openapi: '3.1.0',

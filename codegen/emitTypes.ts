@@ -13,7 +13,7 @@ const inComponents = (name: string): JsonSchema => ({ $ref: `#/components/schema
 function requestNames(contract: Contract): Set<string> {
   return reach(
     contract,
-    contract.operations.flatMap(({ request, query }) => refsIn([request?.schema, query])),
+    handled(contract).flatMap(({ request, query }) => refsIn([request?.schema, query])),
   );
 }
 

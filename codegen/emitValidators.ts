@@ -1,12 +1,12 @@
 /** The validators of bodies and queries, as one module that imports nothing. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
-import type { Contract } from './contract.ts';
+import { type Contract, handled } from './contract.ts';
 import { header } from './printing.ts';
 import { bodyValidators, queryValidators, type Validator } from './validation.ts';
 
 const allValidators = (contract: Contract): Validator[] =>
-  contract.operations.flatMap((operation) => [
+  handled(contract).flatMap((operation) => [
     ...bodyValidators(contract, operation),
     ...queryValidators(contract, operation),
   ]);

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { handled } from './contract.ts';
 import { readContract } from './read.ts';
 
 let directory = '';
@@ -79,6 +80,21 @@ sinkBoat:
     ],
     experimental: [{ since: 0, until: 9 }],
   });
+});
+
+test('a planned file is checked, and marked', () => {
+  write(
+    'operations/ships.yaml',
+    `x-planned: true\n${getBoat.replace('getBoat', 'getShip').replace('/boats', '/ships')}`,
+  );
+  const contract = readContract(directory);
+  expect(contract.operations.map(({ id, planned }) => [id, planned])).toEqual([
+    ['getBoat', false],
+    ['getShip', true],
+  ]);
+  expect(handled(contract).map(({ id }) => id)).toEqual(['getBoat']);
+  write('operations/ships.yaml', `x-planned: true\n${getBoat}`);
+  expect(complaints()).toHaveLength(1);
 });
 
 test('an included schema lends its fields', () => {

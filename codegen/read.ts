@@ -36,8 +36,9 @@ export function readContract(directory: string): Contract {
   for (const file of filesIn(directory, 'operations')) {
     const resource = file.replace(/^operations\/|\.yaml$/g, '');
     tags[resource] = firstComment(readFileSync(join(directory, file), 'utf8'));
-    for (const [id, raw] of Object.entries(load(file))) {
-      const operation = readOperation(reading, file, resource, id, raw);
+    const { 'x-planned': planned, ...raws } = load(file);
+    for (const [id, raw] of Object.entries(raws)) {
+      const operation = readOperation(reading, file, resource, id, raw, planned === true);
       const other = operations.find((earlier) => earlier.id === id);
       if (other) problems.add(file, id, `is defined in ${other.file} already`);
       if (operation) operations.push(operation);

@@ -30,6 +30,7 @@ export function readOperation(
   resource: string,
   id: string,
   raw: unknown,
+  planned: boolean,
 ): Operation | null {
   const { problems } = reading;
   if (!isMap(raw)) {
@@ -59,6 +60,7 @@ export function readOperation(
     file,
     resource,
     documentOnly: raw['x-document-only'] === true,
+    planned,
     ...spelt.reduce(intersect, outer),
     method: String(raw.method).toUpperCase() as Operation['method'],
     paths,
