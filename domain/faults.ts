@@ -27,6 +27,7 @@ const table = {
   invalidShareType: [400, 'Invalid share type: {reason}'],
   invalidExtraSpec: [400, 'Invalid extra spec {key}: {reason}'],
   invalidQuota: [400, 'Invalid quota of {resource}: {reason}'],
+  unknownSnapshot: [400, 'Snapshot {id} could not be found.'],
   // 403
   forbidden: [403, 'Policy does not allow {action} to be performed.'],
   notAllowed: [403, '{reason}'],
