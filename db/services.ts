@@ -1,7 +1,7 @@
 /** Services: each worker's row, its heartbeat, and who is up. */
 import { randomUUID } from 'node:crypto';
 import type { Db, Queries, Tx } from './connection.ts';
-import { list } from './sql.ts';
+import { list, sql } from './sql.ts';
 
 export interface ServiceRow {
   id: number;
@@ -52,10 +52,31 @@ export async function heartbeat(db: Queries, ids: readonly number[]): Promise<vo
     UPDATE services SET report_count = report_count + 1, state = 'up', updated_at = UTC_TIMESTAMP(6) WHERE id IN (${list(ids)})`;
 }
 
+const columns = sql`
+  s.id, s.host, s.binary, s.topic, s.disabled, s.disabled_reason, z.name AS availability_zone, s.state, s.ensuring,
+  s.created_at, s.updated_at`;
+const tables = sql`services s LEFT JOIN availability_zones z ON z.id = s.availability_zone_id`;
+
+/** Every service, up or not. */
+export function listServices(db: Queries): Promise<ServiceRow[]> {
+  return db.rows`SELECT ${columns} FROM ${tables} WHERE s.deleted = 0 ORDER BY s.id`;
+}
+
 /** Every share service (`manila-share`), up or not: what the scheduler chooses from. */
 export function shareServices(db: Queries): Promise<ServiceRow[]> {
   return db.rows`
-    SELECT s.id, s.host, s.binary, s.topic, s.disabled, s.disabled_reason, z.name AS availability_zone, s.state, s.ensuring, s.created_at, s.updated_at
-    FROM services s LEFT JOIN availability_zones z ON z.id = s.availability_zone_id
-    WHERE s.deleted = 0 AND s.binary = 'manila-share' ORDER BY s.id`;
+    SELECT ${columns} FROM ${tables} WHERE s.deleted = 0 AND s.binary = 'manila-share' ORDER BY s.id`;
+}
+
+/** Takes a service out of, or back into, the scheduler's choice; false when there is no such service. */
+export async function setServiceDisabled(
+  db: Queries,
+  service: { host: string; binary: string },
+  disabled: boolean,
+  reason: string | null,
+): Promise<boolean> {
+  const { affected } = await db.run`
+    UPDATE services SET disabled = ${disabled}, disabled_reason = ${reason}
+    WHERE host = ${service.host} AND \`binary\` = ${service.binary} AND deleted = 0`;
+  return affected > 0;
 }

@@ -1,6 +1,7 @@
 /** Shares and the instance that stands for each: lists, one, making one. Rows have the API's names. */
 import type { Order, Page } from '#domain/paging.ts';
 import type { Queries, Tx } from './connection.ts';
+import { limited } from './paging.ts';
 import { and, int, nothing, type Sql, sql } from './sql.ts';
 
 export interface ShareRow {
@@ -152,11 +153,6 @@ function orderBy({ key, direction }: Order): Sql {
   const column = sortColumns[key as keyof typeof sortColumns];
   const way = direction === 'asc' ? sql`ASC` : sql`DESC`;
   return sql`ORDER BY ${column} ${way}, s.created_at ${way}, s.id ${way}`;
-}
-
-function limited({ limit, offset }: Page): Sql {
-  if (limit === null && offset === 0) return nothing;
-  return sql`LIMIT ${int(limit ?? 2 ** 31)} OFFSET ${int(Math.min(offset, 2 ** 31))}`;
 }
 
 /** A page of shares; one statement whatever its length. */

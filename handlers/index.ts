@@ -1,11 +1,36 @@
 /** Every operation's handler. One that is missing, or has the wrong type, doesn't compile. */
+
+import { availabilityZones } from './availabilityZones.ts';
+import { explanations } from './explanations.ts';
+import { extensions } from './extensions.ts';
+import { extraSpecs } from './extraSpecs.ts';
+import { limits } from './limits.ts';
+import { messages } from './messages.ts';
+import { pools } from './pools.ts';
+import { quotaClassSets } from './quotaClassSets.ts';
+import { quotaSets } from './quotaSets.ts';
 import type { Handlers } from './request.ts';
+import { services } from './services.ts';
 import { shareResize } from './shareResize.ts';
 import { shareState } from './shareState.ts';
 import { shares } from './shares.ts';
+import { shareTypeAccess } from './shareTypeAccess.ts';
+import { shareTypes } from './shareTypes.ts';
 
 export const handlers = {
   ...shares,
   ...shareResize,
   ...shareState,
+  ...availabilityZones,
+  ...explanations,
+  ...extensions,
+  ...extraSpecs,
+  ...limits,
+  ...messages,
+  ...pools,
+  ...quotaClassSets,
+  ...quotaSets,
+  ...services,
+  ...shareTypeAccess,
+  ...shareTypes,
 } satisfies Partial<Handlers> as unknown as Handlers;
