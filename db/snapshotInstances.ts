@@ -8,10 +8,22 @@ import { and, join, sql } from './sql.ts';
 export function instancesOfSnapshot(
   db: Queries,
   snapshotId: string,
-): Promise<{ id: string; status: string; host: string | null }[]> {
+): Promise<{ id: string; status: string; host: string }[]> {
   return db.rows`
-    SELECT i.id, i.status, h.host FROM share_snapshot_instances i JOIN share_instances h ON h.id = i.share_instance_id
+    SELECT i.id, i.status, COALESCE(h.host, '') AS host
+    FROM share_snapshot_instances i JOIN share_instances h ON h.id = i.share_instance_id
     WHERE i.snapshot_id = ${snapshotId} AND i.deleted = 'False' ORDER BY i.created_at, i.id`;
+}
+
+/** Sets the status by hand, whatever it was: of one instance, or of all that a snapshot has. */
+export async function setSnapshotStatus(
+  tx: Tx,
+  of: { snapshotId: string } | { instanceId: string },
+  status: string,
+): Promise<void> {
+  const whose = 'snapshotId' in of ? sql`snapshot_id = ${of.snapshotId}` : sql`id = ${of.instanceId}`;
+  await tx.run`
+    UPDATE share_snapshot_instances SET status = ${status}, updated_at = UTC_TIMESTAMP(6) WHERE ${whose} AND deleted = 'False'`;
 }
 
 /** What the back end told of a snapshot that it made. */

@@ -5,6 +5,7 @@ import { statusPrecedence } from '#domain/snapshots.ts';
 import type { Queries, Tx } from './connection.ts';
 import { mergeMetadata, snapshotMetadata } from './metadata.ts';
 import { backendShare, findInstance, type InstanceRow } from './shareInstances.ts';
+import { lockShare } from './shares.ts';
 import { and, int, join, list, nothing, type Sql, sql } from './sql.ts';
 
 export interface SnapshotRow {
@@ -175,6 +176,17 @@ export async function insertSnapshot(tx: Tx, snapshot: NewSnapshot): Promise<voi
   await tx.run`
     INSERT INTO share_snapshot_instances (created_at, deleted, id, snapshot_id, share_instance_id, status) VALUES ${join(rows, ', ')}`;
   await mergeMetadata(tx, snapshotMetadata, snapshot.id, snapshot.metadata);
+}
+
+/** The instances that a snapshot of the share is taken of, and the share itself, locked until the transaction ends. */
+export async function lockSources(
+  tx: Tx,
+  shareId: string,
+): Promise<{ id: string; status: string; host: string }[]> {
+  await lockShare(tx, shareId);
+  return tx.rows`
+    SELECT id, status, host FROM share_instances
+    WHERE share_id = ${shareId} AND deleted = 'False' AND host IS NOT NULL ORDER BY created_at, id FOR UPDATE`;
 }
 
 /** Changes what is given, leaves what is undefined. */

@@ -27,6 +27,16 @@ export const snapshotLife = lifecycle('snapshot', {
 /** The job that synchronises the access rules of a snapshot with the back end. */
 export const snapshotAccessJob = 'snapshot.access';
 
+/** States of an access rule, from the least to the most telling, as for statuses below. */
+export const ruleStatePrecedence = [
+  'active',
+  'applying',
+  'queued_to_apply',
+  'denying',
+  'queued_to_deny',
+  'error',
+] as const;
+
 /**
  * Statuses from the least to the most telling: of several instances, the one furthest right speaks for the
  * snapshot, so that it is `available` only when it is so everywhere.

@@ -11,11 +11,17 @@ import { quotaClassSets } from './quotaClassSets.ts';
 import { quotaSets } from './quotaSets.ts';
 import type { Handlers } from './request.ts';
 import { services } from './services.ts';
+import { shareMetadata } from './shareMetadata.ts';
 import { shareResize } from './shareResize.ts';
+import { shareRevert } from './shareRevert.ts';
 import { shareState } from './shareState.ts';
 import { shares } from './shares.ts';
 import { shareTypeAccess } from './shareTypeAccess.ts';
 import { shareTypes } from './shareTypes.ts';
+import { snapshotAccess } from './snapshotAccess.ts';
+import { snapshotInstances } from './snapshotInstances.ts';
+import { snapshotMetadata } from './snapshotMetadata.ts';
+import { snapshots } from './snapshots.ts';
 
 export const handlers = {
   ...shares,
@@ -33,4 +39,10 @@ export const handlers = {
   ...services,
   ...shareTypeAccess,
   ...shareTypes,
+  ...shareMetadata,
+  ...shareRevert,
+  ...snapshotAccess,
+  ...snapshotInstances,
+  ...snapshotMetadata,
+  ...snapshots,
 } satisfies Partial<Handlers> as unknown as Handlers;

@@ -1,8 +1,13 @@
 /** Every job by its kind. */
 import type { AnyJob } from './job.ts';
 import { shareResizeJobs } from './shareResize.ts';
+import { shareRevertJobs } from './shareRevert.ts';
 import { shareJobList } from './shares.ts';
+import { snapshotAccessJobs } from './snapshotAccess.ts';
+import { snapshotJobs } from './snapshots.ts';
 
 export const jobs: ReadonlyMap<string, AnyJob> = new Map(
-  [...shareJobList, ...shareResizeJobs].map((job) => [job.kind, job] as const),
+  [...shareJobList, ...shareResizeJobs, ...shareRevertJobs, ...snapshotJobs, ...snapshotAccessJobs].map(
+    (job) => [job.kind, job] as const,
+  ),
 );

@@ -1,0 +1,105 @@
+/** Snapshots: taken and removed by the worker of the back end that their share is on. */
+import type { Tx } from '#db/connection.ts';
+import { insertMessage, type MessageAction } from '#db/messages.ts';
+import { release } from '#db/quotas.ts';
+import {
+  recordSnapshotMade,
+  removeSnapshotInstance,
+  replaceSnapshotExportLocations,
+} from '#db/snapshotInstances.ts';
+import { backendSnapshot, type DrivenSnapshot, findDrivenSnapshot } from '#db/snapshots.ts';
+import { settle } from '#db/transition.ts';
+import type { NamedStep } from '#domain/lifecycle.ts';
+import { snapshotLife, snapshotsQuota } from '#domain/snapshots.ts';
+import { DriverError, type SnapshotCreated, type Snapshots } from '#drivers/driver.ts';
+import { job, minutes, type Run } from './job.ts';
+import { driverOf } from './shares.ts';
+
+export const createSnapshot = job<DrivenSnapshot, SnapshotCreated>({
+  kind: snapshotLife.create.kind,
+  deadlineMs: minutes(30),
+  load: (run) => loadIn(run, snapshotLife.create),
+  perform: (snapshot, run) => snapshotsOf(run, snapshot).create(backendSnapshot(snapshot), run.signal),
+  undo: (snapshot, run) => snapshotsOf(run, snapshot).delete(backendSnapshot(snapshot), run.signal),
+  async succeed(tx, snapshot, made) {
+    await recordSnapshotMade(tx, snapshot.id, made.providerLocation ?? null);
+    // Only what can be mounted is shown where.
+    if (snapshot.mountable) {
+      await replaceSnapshotExportLocations(tx, snapshot.id, made.exportLocations ?? []);
+    }
+    await settle(tx, snapshotLife.create, 'share_snapshot_instances', snapshot.id, 'available');
+  },
+  async fail(tx, snapshot, _error, run) {
+    await settle(tx, snapshotLife.create, 'share_snapshot_instances', snapshot.id, 'error');
+    await tellOfSnapshot(tx, snapshot, run, 'create');
+  },
+});
+
+/** Unmakes a snapshot: its exports, its data, its rows, and what it counted. */
+export const deleteSnapshot = job<DrivenSnapshot, void>({
+  kind: snapshotLife.delete.kind,
+  deadlineMs: minutes(30),
+  load: (run) => loadIn(run, snapshotLife.delete),
+  async perform(snapshot, run) {
+    try {
+      const driven = backendSnapshot(snapshot);
+      const driver = snapshotsOf(run, snapshot);
+      if (snapshot.mountable) await driver.syncAccess?.(driven, [], run.signal);
+      await driver.delete(driven, run.signal);
+    } catch (error) {
+      if (run.row.payload.force !== true || run.signal.aborted) throw error;
+      run.tools.log('warn', 'a snapshot is deleted by force, its back end may keep a rest', {
+        snapshot: snapshot.snapshotId,
+        error: (error as Error).message,
+      });
+    }
+  },
+  async succeed(tx, snapshot) {
+    if (!(await removeSnapshotInstance(tx, snapshot.id, snapshot.snapshotId))) return;
+    const owner = {
+      projectId: snapshot.projectId,
+      userId: snapshot.userId,
+      shareTypeId: snapshot.share.shareTypeId,
+    };
+    await release(tx, owner, snapshotsQuota(snapshot.size));
+  },
+  async fail(tx, snapshot, _error, run) {
+    await settle(tx, snapshotLife.delete, 'share_snapshot_instances', snapshot.id, 'error_deleting');
+    await tellOfSnapshot(tx, snapshot, run, 'delete');
+  },
+});
+
+/** The instance, while it is still in the step's state. */
+async function loadIn({ tools, row }: Run, step: NamedStep): Promise<DrivenSnapshot | undefined> {
+  const snapshot = await findDrivenSnapshot(tools.db, row.payload.instanceId as string);
+  return snapshot?.status === step.via ? snapshot : undefined;
+}
+
+/** What the snapshot's back end can do with snapshots; nothing is a failure of the job. */
+export function snapshotsOf(run: Run, { share }: DrivenSnapshot): Snapshots {
+  const { snapshots } = driverOf(run, share);
+  if (!snapshots) throw new DriverError('unsupported', 'the back end takes no snapshots');
+  return snapshots;
+}
+
+async function tellOfSnapshot(
+  tx: Tx,
+  snapshot: DrivenSnapshot,
+  run: Run,
+  action: MessageAction,
+): Promise<void> {
+  await insertMessage(
+    tx,
+    {
+      projectId: snapshot.projectId,
+      requestId: run.requester.requestId,
+      resourceType: 'SHARE_SNAPSHOT',
+      resourceId: snapshot.snapshotId,
+      action,
+      detail: 'unknownError',
+    },
+    run.tools.settings.message_ttl,
+  );
+}
+
+export const snapshotJobs = [createSnapshot, deleteSnapshot];
