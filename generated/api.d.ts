@@ -579,9 +579,13 @@ export interface components {
         ShareInstanceFilter: {
             export_location_id?: string;
             export_location_path?: string;
+            /** @description A pool, or the back end or host that it is on */
+            host?: string;
             is_soft_deleted?: components["schemas"]["FlagText"];
             limit?: string;
             offset?: string;
+            share_server_id?: string;
+            status?: string;
         };
         ShareInstanceResetStatus: {
             /** @description The handler knows which may be set */

@@ -439,6 +439,9 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'updated_at', since: 71, until: 99 },
   ],
   ShareInstanceFilter: [
+    { name: 'host', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'share_server_id', since: 0, until: 99 },
     { name: 'limit', since: 0, until: 99 },
     { name: 'offset', since: 0, until: 99 },
     { name: 'export_location_id', since: 35, until: 99 },

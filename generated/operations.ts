@@ -1422,7 +1422,7 @@ export const operations: Readonly<Record<OperationId, Operation>> = {
     response: {
       envelope: {
         snapshots: { schema: 'SnapshotSummary', list: true, since: 0, until: 99 },
-        count: { schema: null, list: false, since: 0, until: 99 },
+        count: { schema: null, list: false, since: 79, until: 99 },
         share_snapshots_links: { schema: null, list: false, since: 0, until: 99 },
       },
     },

@@ -5697,7 +5697,7 @@ return errors === 0;
 validate48.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const v_listShareInstances_query_0 = validate49;
-const schema60 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"}},"$id":"v_listShareInstances_query_0"};
+const schema60 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"}},"$id":"v_listShareInstances_query_0"};
 const pattern67 = new RegExp("^-?[0-9]+$", "u");
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -5713,12 +5713,48 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
+if(data.host !== undefined){
 const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern67.test(data0)){
+if(typeof data.host !== "string"){
+validate49.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs3 = errors;
+if(typeof data.status !== "string"){
+validate49.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs5 = errors;
+if(typeof data.share_server_id !== "string"){
+validate49.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.limit !== undefined){
+let data3 = data.limit;
+const _errs7 = errors;
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(!pattern67.test(data3)){
 validate49.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
 }
@@ -5728,22 +5764,25 @@ validate49.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/propertie
 return false;
 }
 }
-var valid0 = _errs1 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.offset !== undefined){
-const _errs3 = errors;
+const _errs9 = errors;
 if(typeof data.offset !== "string"){
 validate49.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs3 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -5755,10 +5794,10 @@ return false;
 validate49.errors = vErrors;
 return errors === 0;
 }
-validate49.evaluated = {"props":{"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
+validate49.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_listShareInstances_query_1 = validate50;
-const schema61 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"}},"$id":"v_listShareInstances_query_1"};
+const schema61 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"}},"$id":"v_listShareInstances_query_1"};
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareInstances_query_1" */;
@@ -5773,12 +5812,48 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
+if(data.host !== undefined){
 const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern67.test(data0)){
+if(typeof data.host !== "string"){
+validate50.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs3 = errors;
+if(typeof data.status !== "string"){
+validate50.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs5 = errors;
+if(typeof data.share_server_id !== "string"){
+validate50.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.limit !== undefined){
+let data3 = data.limit;
+const _errs7 = errors;
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(!pattern67.test(data3)){
 validate50.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
 }
@@ -5788,46 +5863,49 @@ validate50.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/propertie
 return false;
 }
 }
-var valid0 = _errs1 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.offset !== undefined){
-const _errs3 = errors;
+const _errs9 = errors;
 if(typeof data.offset !== "string"){
 validate50.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs3 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.export_location_id !== undefined){
-const _errs5 = errors;
+const _errs11 = errors;
 if(typeof data.export_location_id !== "string"){
 validate50.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.export_location_path !== undefined){
-const _errs7 = errors;
+const _errs13 = errors;
 if(typeof data.export_location_path !== "string"){
 validate50.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -5841,10 +5919,10 @@ return false;
 validate50.errors = vErrors;
 return errors === 0;
 }
-validate50.evaluated = {"props":{"limit":true,"offset":true,"export_location_id":true,"export_location_path":true},"dynamicProps":false,"dynamicItems":false};
+validate50.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_listShareInstances_query_2 = validate51;
-const schema62 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShareInstances_query_2"};
+const schema62 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShareInstances_query_2"};
 const pattern70 = new RegExp("^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$", "u");
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -5860,12 +5938,48 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
+if(data.host !== undefined){
 const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern67.test(data0)){
+if(typeof data.host !== "string"){
+validate51.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs3 = errors;
+if(typeof data.status !== "string"){
+validate51.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs5 = errors;
+if(typeof data.share_server_id !== "string"){
+validate51.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.limit !== undefined){
+let data3 = data.limit;
+const _errs7 = errors;
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(!pattern67.test(data3)){
 validate51.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
 }
@@ -5875,54 +5989,54 @@ validate51.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/propertie
 return false;
 }
 }
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-const _errs3 = errors;
-if(typeof data.offset !== "string"){
-validate51.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs5 = errors;
-if(typeof data.export_location_id !== "string"){
-validate51.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs7 = errors;
-if(typeof data.export_location_path !== "string"){
-validate51.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data4 = data.is_soft_deleted;
+if(data.offset !== undefined){
 const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(!pattern70.test(data4)){
+if(typeof data.offset !== "string"){
+validate51.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs11 = errors;
+if(typeof data.export_location_id !== "string"){
+validate51.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs13 = errors;
+if(typeof data.export_location_path !== "string"){
+validate51.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data7 = data.is_soft_deleted;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data7 === "string"){
+if(!pattern70.test(data7)){
 validate51.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -5932,10 +6046,13 @@ validate51.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#
 return false;
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -5950,7 +6067,7 @@ return false;
 validate51.errors = vErrors;
 return errors === 0;
 }
-validate51.evaluated = {"props":{"limit":true,"offset":true,"export_location_id":true,"export_location_path":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
+validate51.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_resetShareInstanceStatus_body_0 = validate52;
 const schema63 = {"type":"object","required":["status"],"properties":{"status":{"type":"string"}},"$id":"v_resetShareInstanceStatus_body_0"};
