@@ -1,0 +1,118 @@
+/** Share instances, for admins: lists, one, a status set by hand, deletion by force. */
+import type { Tx } from '#db/connection.ts';
+import { release, withQuota } from '#db/quotas.ts';
+import { holdersOf } from '#db/shareHolds.ts';
+import {
+  findShareInstance,
+  listShareInstances,
+  type ShareInstanceRow,
+  setInstanceStatus,
+} from '#db/shareInstanceLists.ts';
+import { findInstance, instancesOf, removeInstance } from '#db/shareInstances.ts';
+import { lockShare } from '#db/shares.ts';
+import { join, type Sql, sql } from '#db/sql.ts';
+import { change, transition } from '#db/transition.ts';
+import { readBoolean } from '#domain/booleans.ts';
+import { fault } from '#domain/faults.ts';
+import { readPage } from '#domain/paging.ts';
+import { backendOf } from '#domain/services.ts';
+import { assertSettable } from '#domain/shareInstances.ts';
+import { shareLife, sharesQuota } from '#domain/shares.ts';
+import type { Ctx } from './context.ts';
+import { jobFor } from './jobPayload.ts';
+import type { Handlers, Request } from './request.ts';
+import { visibleShare } from './visible.ts';
+
+export const shareInstances = {
+  async listShareInstances({ ctx, query }) {
+    const found = await listShareInstances(ctx.db, {
+      where: join(conditions(query), ' AND '),
+      page: readPage(query, ctx.settings.osapi_max_limit),
+      withPaths: ctx.allows('exportLocationsInShares'),
+    });
+    return { share_instances: found.map(shown) };
+  },
+
+  async getShareInstance({ ctx, path }) {
+    const instance = await findShareInstance(ctx.db, path.id, {
+      withPaths: ctx.allows('exportLocationsInShares'),
+    });
+    if (!instance) throw fault('shareInstanceNotFound', { id: path.id });
+    return { share_instance: shown(instance) };
+  },
+
+  async listInstancesOfShare({ ctx, path }) {
+    const share = await visibleShare(ctx, path.share_id);
+    const found = await listShareInstances(ctx.db, {
+      where: sql`i.share_id = ${share.id}`,
+      page: { limit: null, offset: 0 },
+      withPaths: ctx.allows('exportLocationsInShares'),
+    });
+    return { share_instances: found.map(shown) };
+  },
+
+  async resetShareInstanceStatus({ ctx, path, body }) {
+    assertSettable(body.status);
+    if (!(await ctx.transaction((tx) => setInstanceStatus(tx, path.id, body.status)))) {
+      throw fault('shareInstanceNotFound', { id: path.id });
+    }
+  },
+
+  async forceDeleteShareInstance({ ctx, path }) {
+    await withQuota(ctx.db, (tx) => forceDelete(tx, ctx, path.id));
+  },
+} satisfies Partial<Handlers>;
+
+/** A row as the contract has it: the first export location apart, where old versions show them. */
+function shown(row: ShareInstanceRow) {
+  return { ...row, export_location: row.export_locations?.[0] ?? null } as never;
+}
+
+function conditions(query: Request<'listShareInstances'>['query']): Sql[] {
+  const { host, status, share_server_id: server, export_location_id: id, export_location_path: path } = query;
+  const inBin = query.is_soft_deleted !== undefined && readBoolean(query.is_soft_deleted, 'is_soft_deleted');
+  const exported = (condition: Sql) => sql`EXISTS (SELECT 1 FROM share_instance_export_locations e
+    WHERE e.share_instance_id = i.id AND e.deleted = 0 AND ${condition})`;
+  return [
+    sql`s.is_soft_deleted = ${inBin}`,
+    // A back end or a whole host finds the pools under it.
+    ...(host !== undefined
+      ? [
+          sql`(i.host = ${host} OR SUBSTRING_INDEX(i.host, '#', 1) = ${host} OR SUBSTRING_INDEX(i.host, '@', 1) = ${host})`,
+        ]
+      : []),
+    ...(status !== undefined ? [sql`i.status = ${status}`] : []),
+    ...(server !== undefined ? [sql`i.share_server_id = ${server}`] : []),
+    ...(id !== undefined ? [exported(sql`e.uuid = ${id}`)] : []),
+    ...(path !== undefined ? [exported(sql`e.path = ${path}`)] : []),
+  ];
+}
+
+/** Begins an instance's deletion from any state. The last one takes its share along, unless that has snapshots. */
+async function forceDelete(tx: Tx, ctx: Ctx, id: string): Promise<void> {
+  const instance = await findInstance(tx, id);
+  if (!instance) throw fault('shareInstanceNotFound', { id });
+  const { shareId, host } = instance;
+  await lockShare(tx, shareId);
+  const isLast = (await instancesOf(tx, shareId)).length === 1;
+  const { snapshots } = await holdersOf(tx, shareId);
+  if (isLast && snapshots > 0) {
+    throw fault('conflict', {
+      reason: `Share instance ${id} is the only one of share ${shareId}, which has ${snapshots} snapshot(s); delete them first.`,
+    });
+  }
+  const subject = { table: 'share_instances', where: sql`id = ${id}`, what: 'Share instance', id } as const;
+  if (host === null) {
+    await change(tx, shareLife.delete, subject, true);
+    if (await removeInstance(tx, id, shareId)) await release(tx, instance, sharesQuota(instance.size));
+    return;
+  }
+  const payload = jobFor(ctx, { shareId, instanceId: id, force: true });
+  await transition(
+    tx,
+    shareLife.delete,
+    subject,
+    { queue: `share.${backendOf(host)}`, resource: shareId, payload },
+    true,
+  );
+}
