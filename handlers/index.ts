@@ -1,7 +1,10 @@
 /** Every operation's handler. One that is missing, or has the wrong type, doesn't compile. */
 
+import { accessRules } from './accessRules.ts';
 import { availabilityZones } from './availabilityZones.ts';
 import { explanations } from './explanations.ts';
+import { exportLocationMetadata } from './exportLocationMetadata.ts';
+import { exportLocations } from './exportLocations.ts';
 import { extensions } from './extensions.ts';
 import { extraSpecs } from './extraSpecs.ts';
 import { limits } from './limits.ts';
@@ -11,6 +14,8 @@ import { quotaClassSets } from './quotaClassSets.ts';
 import { quotaSets } from './quotaSets.ts';
 import type { Handlers } from './request.ts';
 import { services } from './services.ts';
+import { shareAccess } from './shareAccess.ts';
+import { shareInstances } from './shareInstances.ts';
 import { shareMetadata } from './shareMetadata.ts';
 import { shareResize } from './shareResize.ts';
 import { shareRevert } from './shareRevert.ts';
@@ -27,8 +32,11 @@ export const handlers = {
   ...shares,
   ...shareResize,
   ...shareState,
+  ...accessRules,
   ...availabilityZones,
   ...explanations,
+  ...exportLocationMetadata,
+  ...exportLocations,
   ...extensions,
   ...extraSpecs,
   ...limits,
@@ -37,6 +45,8 @@ export const handlers = {
   ...quotaClassSets,
   ...quotaSets,
   ...services,
+  ...shareAccess,
+  ...shareInstances,
   ...shareTypeAccess,
   ...shareTypes,
   ...shareMetadata,

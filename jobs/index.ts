@@ -1,4 +1,5 @@
 /** Every job by its kind. */
+import { accessJobs } from './access.ts';
 import type { AnyJob } from './job.ts';
 import { shareResizeJobs } from './shareResize.ts';
 import { shareRevertJobs } from './shareRevert.ts';
@@ -7,7 +8,12 @@ import { snapshotAccessJobs } from './snapshotAccess.ts';
 import { snapshotJobs } from './snapshots.ts';
 
 export const jobs: ReadonlyMap<string, AnyJob> = new Map(
-  [...shareJobList, ...shareResizeJobs, ...shareRevertJobs, ...snapshotJobs, ...snapshotAccessJobs].map(
-    (job) => [job.kind, job] as const,
-  ),
+  [
+    ...shareJobList,
+    ...accessJobs,
+    ...shareResizeJobs,
+    ...shareRevertJobs,
+    ...snapshotJobs,
+    ...snapshotAccessJobs,
+  ].map((job) => [job.kind, job] as const),
 );
