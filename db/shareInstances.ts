@@ -96,6 +96,9 @@ export function backendShare(row: InstanceRow): BackendShare {
   };
 }
 
+/** Drivers say True and False; metadata of export locations has 1 and 0. */
+const words: Readonly<Record<string, string>> = { True: '1', False: '0' };
+
 /** Makes the instance's export locations exactly these; those that stay keep their ids. */
 export async function replaceExportLocations(
   tx: Tx,
@@ -120,7 +123,7 @@ export async function replaceExportLocations(
     for (const [key, value] of Object.entries(location.metadata ?? {})) {
       await tx.run`
         INSERT INTO share_instance_export_locations_metadata (created_at, deleted, export_location_id, \`key\`, value)
-        VALUES (UTC_TIMESTAMP(6), 0, ${insertId}, ${key}, ${value})`;
+        VALUES (UTC_TIMESTAMP(6), 0, ${insertId}, ${key}, ${words[value] ?? value})`;
     }
   }
 }
