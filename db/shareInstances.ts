@@ -97,7 +97,10 @@ export function backendShare(row: InstanceRow): BackendShare {
 }
 
 /** Drivers say True and False; metadata of export locations has 1 and 0. */
-const words: Readonly<Record<string, string>> = { True: '1', False: '0' };
+const words: ReadonlyMap<string, string> = new Map([
+  ['True', '1'],
+  ['False', '0'],
+]);
 
 /** Makes the instance's export locations exactly these; those that stay keep their ids. */
 export async function replaceExportLocations(
@@ -123,7 +126,7 @@ export async function replaceExportLocations(
     for (const [key, value] of Object.entries(location.metadata ?? {})) {
       await tx.run`
         INSERT INTO share_instance_export_locations_metadata (created_at, deleted, export_location_id, \`key\`, value)
-        VALUES (UTC_TIMESTAMP(6), 0, ${insertId}, ${key}, ${words[value] ?? value})`;
+        VALUES (UTC_TIMESTAMP(6), 0, ${insertId}, ${key}, ${words.get(value) ?? value})`;
     }
   }
 }
