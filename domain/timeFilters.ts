@@ -2,7 +2,7 @@
 import { fault } from './faults.ts';
 
 const ISO =
-  /^(\d{4})-?(\d\d)-?(\d\d)(?:[T ](\d\d):?(\d\d)(?::?(\d\d)(?:[.,](\d{1,6})\d*)?)?)?(?: ?(?:Z|([+-])(\d\d):?(\d\d)?))?$/i;
+  /^(\d{4})-?(\d\d)-?(\d\d)(?:[T ](\d\d):?(\d\d)(?::?(\d\d)(?:[.,](\d{1,6})\d*)?)?)?(?: ?(?:Z|([+ -])(\d\d):?(\d\d)?))?$/i;
 
 /** Reads a time; answers it as times are stored, `2026-01-31T12:00:00.000000` in UTC. Throws 400 for anything else. */
 export function readTime(value: string, where: string): string {
@@ -29,6 +29,7 @@ export function readTime(value: string, where: string): string {
       reason: `must be a time like 2026-01-31T12:00:00, not ${JSON.stringify(value)}`,
     });
   }
+  // A plus sign that a client left bare in a URL arrives as a space.
   const offset = (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -60_000 : 60_000);
   return `${new Date(local.getTime() - offset).toISOString().slice(0, -5)}.${fraction.padEnd(6, '0')}`;
 }

@@ -817,6 +817,7 @@ export interface components {
         TaskState: "migration_starting" | "migration_in_progress" | "migration_completing" | "migration_success" | "migration_error" | "migration_cancelled" | "migration_driver_in_progress" | "migration_driver_phase1_done" | "data_copying_starting" | "data_copying_in_progress" | "data_copying_completing" | "data_copying_completed" | "data_copying_cancelled" | "data_copying_error" | null;
         /** @description UTC, with microseconds and without a zone, as in 2026-01-31T12:00:00.000000. */
         Timestamp: string;
+        /** @description In ISO 8601, a date or a date and time, UTC where no zone is said. */
         TimeText: string;
         TypeIsPublic: components["schemas"]["Flag"] | null;
         Version: {

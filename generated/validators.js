@@ -610,8 +610,7 @@ return errors === 0;
 validate25.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"action_id":true,"detail_id":true,"message_level":true,"request_id":true,"resource_id":true,"resource_type":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_listMessages_query_1 = validate26;
-const schema37 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"action_id":{"type":"string"},"detail_id":{"type":"string"},"message_level":{"type":"string"},"request_id":{"type":"string"},"resource_id":{"type":"string"},"resource_type":{"type":"string"},"created_since":{"type":"string","pattern":"^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$"},"created_before":{"type":"string","pattern":"^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$"}},"$id":"v_listMessages_query_1"};
-const pattern9 = new RegExp("^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$", "u");
+const schema37 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"action_id":{"type":"string"},"detail_id":{"type":"string"},"message_level":{"type":"string"},"request_id":{"type":"string"},"resource_id":{"type":"string"},"resource_type":{"type":"string"},"created_since":{"type":"string"},"created_before":{"type":"string"}},"$id":"v_listMessages_query_1"};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listMessages_query_1" */;
@@ -765,19 +764,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.created_since !== undefined){
-let data10 = data.created_since;
 const _errs21 = errors;
-if(errors === _errs21){
-if(typeof data10 === "string"){
-if(!pattern9.test(data10)){
-validate26.errors = [{instancePath:instancePath+"/created_since",schemaPath:"#/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$"+"\""}];
-return false;
-}
-}
-else {
+if(typeof data.created_since !== "string"){
 validate26.errors = [{instancePath:instancePath+"/created_since",schemaPath:"#/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
 }
 var valid0 = _errs21 === errors;
 }
@@ -786,19 +776,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.created_before !== undefined){
-let data11 = data.created_before;
 const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data11 === "string"){
-if(!pattern9.test(data11)){
-validate26.errors = [{instancePath:instancePath+"/created_before",schemaPath:"#/properties/created_before/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?(Z|[+ -]\\d{2}:?\\d{2})?)?$"+"\""}];
-return false;
-}
-}
-else {
+if(typeof data.created_before !== "string"){
 validate26.errors = [{instancePath:instancePath+"/created_before",schemaPath:"#/properties/created_before/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
 }
 var valid0 = _errs23 === errors;
 }
@@ -929,7 +910,7 @@ validate28.evaluated = {"props":{"user_id":true,"share_type":true},"dynamicProps
 export const v_updateQuotaSet_body_0 = validate29;
 const schema40 = {"type":"object","additionalProperties":false,"properties":{"gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"shares":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"share_networks":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshot_gigabytes":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"snapshots":{"type":["number","string","null"],"minimum":-1,"maximum":2147483647,"pattern":"^\\s*(-1|[0-9]{1,10})\\s*$"},"force":{},"id":{},"tenant_id":{},"share_groups":false,"share_group_snapshots":false,"share_replicas":false,"replica_gigabytes":false,"per_share_gigabytes":false,"backups":false,"backup_gigabytes":false,"encryption_keys":false},"$id":"v_updateQuotaSet_body_0"};
 const func11 = Object.prototype.hasOwnProperty;
-const pattern11 = new RegExp("^\\s*(-1|[0-9]{1,10})\\s*$", "u");
+const pattern9 = new RegExp("^\\s*(-1|[0-9]{1,10})\\s*$", "u");
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateQuotaSet_body_0" */;
@@ -975,7 +956,7 @@ return false;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(!pattern11.test(data0)){
+if(!pattern9.test(data0)){
 validate29.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1010,7 +991,7 @@ return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(!pattern11.test(data1)){
+if(!pattern9.test(data1)){
 validate29.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1045,7 +1026,7 @@ return false;
 }
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(!pattern11.test(data2)){
+if(!pattern9.test(data2)){
 validate29.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1080,7 +1061,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(!pattern11.test(data3)){
+if(!pattern9.test(data3)){
 validate29.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1115,7 +1096,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(!pattern11.test(data4)){
+if(!pattern9.test(data4)){
 validate29.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1270,7 +1251,7 @@ return false;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(!pattern11.test(data0)){
+if(!pattern9.test(data0)){
 validate30.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1305,7 +1286,7 @@ return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(!pattern11.test(data1)){
+if(!pattern9.test(data1)){
 validate30.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1340,7 +1321,7 @@ return false;
 }
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(!pattern11.test(data2)){
+if(!pattern9.test(data2)){
 validate30.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1375,7 +1356,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(!pattern11.test(data3)){
+if(!pattern9.test(data3)){
 validate30.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1410,7 +1391,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(!pattern11.test(data4)){
+if(!pattern9.test(data4)){
 validate30.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1445,7 +1426,7 @@ return false;
 }
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(!pattern11.test(data5)){
+if(!pattern9.test(data5)){
 validate30.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1480,7 +1461,7 @@ return false;
 }
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(!pattern11.test(data6)){
+if(!pattern9.test(data6)){
 validate30.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1617,7 +1598,7 @@ return false;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(!pattern11.test(data0)){
+if(!pattern9.test(data0)){
 validate31.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1652,7 +1633,7 @@ return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(!pattern11.test(data1)){
+if(!pattern9.test(data1)){
 validate31.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1687,7 +1668,7 @@ return false;
 }
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(!pattern11.test(data2)){
+if(!pattern9.test(data2)){
 validate31.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1722,7 +1703,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(!pattern11.test(data3)){
+if(!pattern9.test(data3)){
 validate31.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1757,7 +1738,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(!pattern11.test(data4)){
+if(!pattern9.test(data4)){
 validate31.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1792,7 +1773,7 @@ return false;
 }
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(!pattern11.test(data5)){
+if(!pattern9.test(data5)){
 validate31.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1827,7 +1808,7 @@ return false;
 }
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(!pattern11.test(data6)){
+if(!pattern9.test(data6)){
 validate31.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1862,7 +1843,7 @@ return false;
 }
 if(errors === _errs16){
 if(typeof data7 === "string"){
-if(!pattern11.test(data7)){
+if(!pattern9.test(data7)){
 validate31.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -1897,7 +1878,7 @@ return false;
 }
 if(errors === _errs18){
 if(typeof data8 === "string"){
-if(!pattern11.test(data8)){
+if(!pattern9.test(data8)){
 validate31.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2016,7 +1997,7 @@ return false;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(!pattern11.test(data0)){
+if(!pattern9.test(data0)){
 validate32.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2051,7 +2032,7 @@ return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(!pattern11.test(data1)){
+if(!pattern9.test(data1)){
 validate32.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2086,7 +2067,7 @@ return false;
 }
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(!pattern11.test(data2)){
+if(!pattern9.test(data2)){
 validate32.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2121,7 +2102,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(!pattern11.test(data3)){
+if(!pattern9.test(data3)){
 validate32.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2156,7 +2137,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(!pattern11.test(data4)){
+if(!pattern9.test(data4)){
 validate32.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2191,7 +2172,7 @@ return false;
 }
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(!pattern11.test(data5)){
+if(!pattern9.test(data5)){
 validate32.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2226,7 +2207,7 @@ return false;
 }
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(!pattern11.test(data6)){
+if(!pattern9.test(data6)){
 validate32.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2261,7 +2242,7 @@ return false;
 }
 if(errors === _errs16){
 if(typeof data7 === "string"){
-if(!pattern11.test(data7)){
+if(!pattern9.test(data7)){
 validate32.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2296,7 +2277,7 @@ return false;
 }
 if(errors === _errs18){
 if(typeof data8 === "string"){
-if(!pattern11.test(data8)){
+if(!pattern9.test(data8)){
 validate32.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2331,7 +2312,7 @@ return false;
 }
 if(errors === _errs20){
 if(typeof data9 === "string"){
-if(!pattern11.test(data9)){
+if(!pattern9.test(data9)){
 validate32.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2441,7 +2422,7 @@ return false;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(!pattern11.test(data0)){
+if(!pattern9.test(data0)){
 validate33.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2476,7 +2457,7 @@ return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(!pattern11.test(data1)){
+if(!pattern9.test(data1)){
 validate33.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2511,7 +2492,7 @@ return false;
 }
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(!pattern11.test(data2)){
+if(!pattern9.test(data2)){
 validate33.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2546,7 +2527,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(!pattern11.test(data3)){
+if(!pattern9.test(data3)){
 validate33.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2581,7 +2562,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(!pattern11.test(data4)){
+if(!pattern9.test(data4)){
 validate33.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2616,7 +2597,7 @@ return false;
 }
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(!pattern11.test(data5)){
+if(!pattern9.test(data5)){
 validate33.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2651,7 +2632,7 @@ return false;
 }
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(!pattern11.test(data6)){
+if(!pattern9.test(data6)){
 validate33.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2686,7 +2667,7 @@ return false;
 }
 if(errors === _errs16){
 if(typeof data7 === "string"){
-if(!pattern11.test(data7)){
+if(!pattern9.test(data7)){
 validate33.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2721,7 +2702,7 @@ return false;
 }
 if(errors === _errs18){
 if(typeof data8 === "string"){
-if(!pattern11.test(data8)){
+if(!pattern9.test(data8)){
 validate33.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2756,7 +2737,7 @@ return false;
 }
 if(errors === _errs20){
 if(typeof data9 === "string"){
-if(!pattern11.test(data9)){
+if(!pattern9.test(data9)){
 validate33.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2791,7 +2772,7 @@ return false;
 }
 if(errors === _errs22){
 if(typeof data10 === "string"){
-if(!pattern11.test(data10)){
+if(!pattern9.test(data10)){
 validate33.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2826,7 +2807,7 @@ return false;
 }
 if(errors === _errs24){
 if(typeof data11 === "string"){
-if(!pattern11.test(data11)){
+if(!pattern9.test(data11)){
 validate33.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2918,7 +2899,7 @@ return false;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(!pattern11.test(data0)){
+if(!pattern9.test(data0)){
 validate34.errors = [{instancePath:instancePath+"/gigabytes",schemaPath:"#/properties/gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2953,7 +2934,7 @@ return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(!pattern11.test(data1)){
+if(!pattern9.test(data1)){
 validate34.errors = [{instancePath:instancePath+"/shares",schemaPath:"#/properties/shares/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -2988,7 +2969,7 @@ return false;
 }
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(!pattern11.test(data2)){
+if(!pattern9.test(data2)){
 validate34.errors = [{instancePath:instancePath+"/share_networks",schemaPath:"#/properties/share_networks/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -3023,7 +3004,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(!pattern11.test(data3)){
+if(!pattern9.test(data3)){
 validate34.errors = [{instancePath:instancePath+"/snapshot_gigabytes",schemaPath:"#/properties/snapshot_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -3058,7 +3039,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(!pattern11.test(data4)){
+if(!pattern9.test(data4)){
 validate34.errors = [{instancePath:instancePath+"/snapshots",schemaPath:"#/properties/snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -3093,7 +3074,7 @@ return false;
 }
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(!pattern11.test(data5)){
+if(!pattern9.test(data5)){
 validate34.errors = [{instancePath:instancePath+"/share_groups",schemaPath:"#/properties/share_groups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -3128,7 +3109,7 @@ return false;
 }
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(!pattern11.test(data6)){
+if(!pattern9.test(data6)){
 validate34.errors = [{instancePath:instancePath+"/share_group_snapshots",schemaPath:"#/properties/share_group_snapshots/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -3163,7 +3144,7 @@ return false;
 }
 if(errors === _errs16){
 if(typeof data7 === "string"){
-if(!pattern11.test(data7)){
+if(!pattern9.test(data7)){
 validate34.errors = [{instancePath:instancePath+"/share_replicas",schemaPath:"#/properties/share_replicas/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -3198,7 +3179,7 @@ return false;
 }
 if(errors === _errs18){
 if(typeof data8 === "string"){
-if(!pattern11.test(data8)){
+if(!pattern9.test(data8)){
 validate34.errors = [{instancePath:instancePath+"/replica_gigabytes",schemaPath:"#/properties/replica_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -3233,7 +3214,7 @@ return false;
 }
 if(errors === _errs20){
 if(typeof data9 === "string"){
-if(!pattern11.test(data9)){
+if(!pattern9.test(data9)){
 validate34.errors = [{instancePath:instancePath+"/per_share_gigabytes",schemaPath:"#/properties/per_share_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -3268,7 +3249,7 @@ return false;
 }
 if(errors === _errs22){
 if(typeof data10 === "string"){
-if(!pattern11.test(data10)){
+if(!pattern9.test(data10)){
 validate34.errors = [{instancePath:instancePath+"/backups",schemaPath:"#/properties/backups/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -3303,7 +3284,7 @@ return false;
 }
 if(errors === _errs24){
 if(typeof data11 === "string"){
-if(!pattern11.test(data11)){
+if(!pattern9.test(data11)){
 validate34.errors = [{instancePath:instancePath+"/backup_gigabytes",schemaPath:"#/properties/backup_gigabytes/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -3338,7 +3319,7 @@ return false;
 }
 if(errors === _errs26){
 if(typeof data12 === "string"){
-if(!pattern11.test(data12)){
+if(!pattern9.test(data12)){
 validate34.errors = [{instancePath:instancePath+"/encryption_keys",schemaPath:"#/properties/encryption_keys/pattern",keyword:"pattern",params:{pattern: "^\\s*(-1|[0-9]{1,10})\\s*$"},message:"must match pattern \""+"^\\s*(-1|[0-9]{1,10})\\s*$"+"\""}];
 return false;
 }
@@ -5698,7 +5679,7 @@ validate48.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const v_listShareInstances_query_0 = validate49;
 const schema60 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"}},"$id":"v_listShareInstances_query_0"};
-const pattern67 = new RegExp("^-?[0-9]+$", "u");
+const pattern65 = new RegExp("^-?[0-9]+$", "u");
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareInstances_query_0" */;
@@ -5754,7 +5735,7 @@ let data3 = data.limit;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern67.test(data3)){
+if(!pattern65.test(data3)){
 validate49.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
 }
@@ -5853,7 +5834,7 @@ let data3 = data.limit;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern67.test(data3)){
+if(!pattern65.test(data3)){
 validate50.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
 }
@@ -5923,7 +5904,7 @@ validate50.evaluated = {"props":{"host":true,"status":true,"share_server_id":tru
 
 export const v_listShareInstances_query_2 = validate51;
 const schema62 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShareInstances_query_2"};
-const pattern70 = new RegExp("^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$", "u");
+const pattern68 = new RegExp("^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$", "u");
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareInstances_query_2" */;
@@ -5979,7 +5960,7 @@ let data3 = data.limit;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern67.test(data3)){
+if(!pattern65.test(data3)){
 validate51.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
 }
@@ -6036,7 +6017,7 @@ let data7 = data.is_soft_deleted;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(!pattern70.test(data7)){
+if(!pattern68.test(data7)){
 validate51.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -6304,7 +6285,7 @@ let data13 = data.is_public;
 const _errs27 = errors;
 if(errors === _errs27){
 if(typeof data13 === "string"){
-if(!pattern70.test(data13)){
+if(!pattern68.test(data13)){
 validate53.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -6655,7 +6636,7 @@ let data13 = data.is_public;
 const _errs27 = errors;
 if(errors === _errs27){
 if(typeof data13 === "string"){
-if(!pattern70.test(data13)){
+if(!pattern68.test(data13)){
 validate54.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -7068,7 +7049,7 @@ let data16 = data.is_public;
 const _errs33 = errors;
 if(errors === _errs33){
 if(typeof data16 === "string"){
-if(!pattern70.test(data16)){
+if(!pattern68.test(data16)){
 validate55.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -7484,7 +7465,7 @@ let data16 = data.is_public;
 const _errs33 = errors;
 if(errors === _errs33){
 if(typeof data16 === "string"){
-if(!pattern70.test(data16)){
+if(!pattern68.test(data16)){
 validate56.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -7637,7 +7618,7 @@ let data28 = data.with_count;
 const _errs57 = errors;
 if(errors === _errs57){
 if(typeof data28 === "string"){
-if(!pattern70.test(data28)){
+if(!pattern68.test(data28)){
 validate56.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -7922,7 +7903,7 @@ let data16 = data.is_public;
 const _errs33 = errors;
 if(errors === _errs33){
 if(typeof data16 === "string"){
-if(!pattern70.test(data16)){
+if(!pattern68.test(data16)){
 validate57.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8075,7 +8056,7 @@ let data28 = data.is_soft_deleted;
 const _errs57 = errors;
 if(errors === _errs57){
 if(typeof data28 === "string"){
-if(!pattern70.test(data28)){
+if(!pattern68.test(data28)){
 validate57.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8096,7 +8077,7 @@ let data29 = data.with_count;
 const _errs59 = errors;
 if(errors === _errs59){
 if(typeof data29 === "string"){
-if(!pattern70.test(data29)){
+if(!pattern68.test(data29)){
 validate57.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8382,7 +8363,7 @@ let data16 = data.is_public;
 const _errs33 = errors;
 if(errors === _errs33){
 if(typeof data16 === "string"){
-if(!pattern70.test(data16)){
+if(!pattern68.test(data16)){
 validate58.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8535,7 +8516,7 @@ let data28 = data.is_soft_deleted;
 const _errs57 = errors;
 if(errors === _errs57){
 if(typeof data28 === "string"){
-if(!pattern70.test(data28)){
+if(!pattern68.test(data28)){
 validate58.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8568,7 +8549,7 @@ let data30 = data.with_count;
 const _errs61 = errors;
 if(errors === _errs61){
 if(typeof data30 === "string"){
-if(!pattern70.test(data30)){
+if(!pattern68.test(data30)){
 validate58.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8723,7 +8704,7 @@ let data5 = data.with_count;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern70.test(data5)){
+if(!pattern68.test(data5)){
 validate59.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8840,7 +8821,7 @@ let data14 = data.is_public;
 const _errs29 = errors;
 if(errors === _errs29){
 if(typeof data14 === "string"){
-if(!pattern70.test(data14)){
+if(!pattern68.test(data14)){
 validate59.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -9096,7 +9077,7 @@ let data5 = data.with_count;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern70.test(data5)){
+if(!pattern68.test(data5)){
 validate60.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -9213,7 +9194,7 @@ let data14 = data.is_public;
 const _errs29 = errors;
 if(errors === _errs29){
 if(typeof data14 === "string"){
-if(!pattern70.test(data14)){
+if(!pattern68.test(data14)){
 validate60.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -9495,7 +9476,7 @@ let data5 = data.with_count;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern70.test(data5)){
+if(!pattern68.test(data5)){
 validate61.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -9648,7 +9629,7 @@ let data17 = data.is_public;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data17 === "string"){
-if(!pattern70.test(data17)){
+if(!pattern68.test(data17)){
 validate61.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -9933,7 +9914,7 @@ let data5 = data.with_count;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern70.test(data5)){
+if(!pattern68.test(data5)){
 validate62.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10086,7 +10067,7 @@ let data17 = data.is_public;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data17 === "string"){
-if(!pattern70.test(data17)){
+if(!pattern68.test(data17)){
 validate62.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10239,7 +10220,7 @@ let data29 = data.is_soft_deleted;
 const _errs59 = errors;
 if(errors === _errs59){
 if(typeof data29 === "string"){
-if(!pattern70.test(data29)){
+if(!pattern68.test(data29)){
 validate62.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10393,7 +10374,7 @@ let data5 = data.with_count;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern70.test(data5)){
+if(!pattern68.test(data5)){
 validate63.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10546,7 +10527,7 @@ let data17 = data.is_public;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data17 === "string"){
-if(!pattern70.test(data17)){
+if(!pattern68.test(data17)){
 validate63.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10699,7 +10680,7 @@ let data29 = data.is_soft_deleted;
 const _errs59 = errors;
 if(errors === _errs59){
 if(typeof data29 === "string"){
-if(!pattern70.test(data29)){
+if(!pattern68.test(data29)){
 validate63.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -11160,7 +11141,7 @@ valid4 = valid4 || _valid1;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data10 === "string"){
-if(!pattern70.test(data10)){
+if(!pattern68.test(data10)){
 const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -11668,7 +11649,7 @@ valid4 = valid4 || _valid1;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data10 === "string"){
-if(!pattern70.test(data10)){
+if(!pattern68.test(data10)){
 const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -12190,7 +12171,7 @@ valid4 = valid4 || _valid1;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data10 === "string"){
-if(!pattern70.test(data10)){
+if(!pattern68.test(data10)){
 const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -12841,7 +12822,7 @@ valid4 = valid4 || _valid1;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data10 === "string"){
-if(!pattern70.test(data10)){
+if(!pattern68.test(data10)){
 const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -13506,7 +13487,7 @@ valid4 = valid4 || _valid1;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data10 === "string"){
-if(!pattern70.test(data10)){
+if(!pattern68.test(data10)){
 const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -13894,7 +13875,7 @@ valid1 = valid1 || _valid0;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data2 === "string"){
-if(!pattern70.test(data2)){
+if(!pattern68.test(data2)){
 const err3 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -14182,7 +14163,7 @@ valid1 = valid1 || _valid0;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data1 === "string"){
-if(!pattern70.test(data1)){
+if(!pattern68.test(data1)){
 const err3 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -14249,7 +14230,7 @@ validate73.evaluated = {"props":{"new_size":true,"force":true},"dynamicProps":fa
 
 export const v_revertShare_body_0 = validate74;
 const schema85 = {"type":"object","required":["snapshot_id"],"properties":{"snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},"$id":"v_revertShare_body_0"};
-const pattern130 = new RegExp("^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$", "u");
+const pattern128 = new RegExp("^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$", "u");
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_revertShare_body_0" */;
@@ -14275,7 +14256,7 @@ let data0 = data.snapshot_id;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!pattern130.test(data0)){
+if(!pattern128.test(data0)){
 validate74.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
@@ -15350,7 +15331,7 @@ let data14 = data.all_tenants;
 const _errs28 = errors;
 if(errors === _errs28){
 if(typeof data14 === "string"){
-if(!pattern70.test(data14)){
+if(!pattern68.test(data14)){
 validate83.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -15649,7 +15630,7 @@ let data17 = data.all_tenants;
 const _errs34 = errors;
 if(errors === _errs34){
 if(typeof data17 === "string"){
-if(!pattern70.test(data17)){
+if(!pattern68.test(data17)){
 validate84.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -15963,7 +15944,7 @@ let data18 = data.all_tenants;
 const _errs36 = errors;
 if(errors === _errs36){
 if(typeof data18 === "string"){
-if(!pattern70.test(data18)){
+if(!pattern68.test(data18)){
 validate85.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -16278,7 +16259,7 @@ let data18 = data.with_count;
 const _errs36 = errors;
 if(errors === _errs36){
 if(typeof data18 === "string"){
-if(!pattern70.test(data18)){
+if(!pattern68.test(data18)){
 validate86.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -16299,7 +16280,7 @@ let data19 = data.all_tenants;
 const _errs38 = errors;
 if(errors === _errs38){
 if(typeof data19 === "string"){
-if(!pattern70.test(data19)){
+if(!pattern68.test(data19)){
 validate86.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -16447,7 +16428,7 @@ let data4 = data.with_count;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
-if(!pattern70.test(data4)){
+if(!pattern68.test(data4)){
 validate87.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -16723,7 +16704,7 @@ let data4 = data.with_count;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
-if(!pattern70.test(data4)){
+if(!pattern68.test(data4)){
 validate88.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -17038,7 +17019,7 @@ let data4 = data.with_count;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
-if(!pattern70.test(data4)){
+if(!pattern68.test(data4)){
 validate89.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -18058,7 +18039,7 @@ valid2 = valid2 || _valid1;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data1 === "string"){
-if(!pattern70.test(data1)){
+if(!pattern68.test(data1)){
 const err3 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -18194,7 +18175,7 @@ valid4 = valid4 || _valid3;
 const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data2 === "string"){
-if(!pattern70.test(data2)){
+if(!pattern68.test(data2)){
 const err11 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -18520,7 +18501,7 @@ valid2 = valid2 || _valid1;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data2 === "string"){
-if(!pattern70.test(data2)){
+if(!pattern68.test(data2)){
 const err3 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -18656,7 +18637,7 @@ valid4 = valid4 || _valid3;
 const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data3 === "string"){
-if(!pattern70.test(data3)){
+if(!pattern68.test(data3)){
 const err11 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -18973,7 +18954,7 @@ valid2 = valid2 || _valid1;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data2 === "string"){
-if(!pattern70.test(data2)){
+if(!pattern68.test(data2)){
 const err3 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];

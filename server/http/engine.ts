@@ -173,12 +173,15 @@ function validatorOf(
 function refuse(context: EngineContext): never {
   const [error] = (context.validation.errors ?? []) as {
     instancePath?: string;
+    keyword?: string;
     message?: string;
     params?: Record<string, unknown>;
   }[];
   const [, part, ...where] = (error?.instancePath ?? '').split('/');
   const extra = error?.params?.additionalProperty ?? error?.params?.allowedValues;
-  const reason = `${error?.message ?? 'not valid'}${extra === undefined ? '' : ` (${Array.isArray(extra) ? extra.join(', ') : String(extra)})`}`;
+  // A field that the contract refuses at some versions has no schema there.
+  const message = error?.keyword === 'false schema' ? 'is not known at this version' : error?.message;
+  const reason = `${message ?? 'not valid'}${extra === undefined ? '' : ` (${Array.isArray(extra) ? extra.join(', ') : String(extra)})`}`;
   throw fault(part === 'query' ? 'invalidQuery' : 'invalidBody', {
     where: where.join('.') || 'the whole',
     reason,
