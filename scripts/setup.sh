@@ -101,14 +101,18 @@ case $purpose:$installed in
     ;;
 esac
 
-# Where the registry has no Node for this machine, its own will do when it is new enough.
-if [ ! -x node_modules/.bin/node ] && node -e 'process.exit(process.versions.node.split(".")[0] >= 24 ? 0 : 1)'; then
-  mkdir -p node_modules/.bin
-  ln -sf "$(command -v node)" node_modules/.bin/node
+# npm 9 takes the link to Node away with the package for the other architecture, which it leaves out.
+node=node_modules/.bin/node
+case $(uname -m) in x86_64) arch=x64 ;; aarch64 | arm64) arch=arm64 ;; *) arch=none ;; esac
+mkdir -p node_modules/.bin
+if [ -x "node_modules/node-linux-$arch/bin/node" ]; then
+  ln -sf "../node-linux-$arch/bin/node" "$node"
+elif node -e 'process.exit(process.versions.node.split(".")[0] >= 24 ? 0 : 1)'; then
+  ln -sf "$(command -v node)" "$node"
 fi
-if ! version=$(node_modules/.bin/node --version 2>/dev/null); then
-  say "npm has no Node 24 for $(uname -sm), and $(command -v node) is $(node --version): install Node 24"
+if ! version=$("$node" --version 2>/dev/null); then
+  say "npm installed no Node 24 for $(uname -sm), and $(command -v node) is $(node --version): see .shoal/npm.log, or install Node 24"
   exit 1
 fi
-case $version in v2[4-9].* | v[3-9][0-9].*) ;; *) say "node_modules/.bin/node is $version: remove node_modules"; exit 1 ;; esac
+case $version in v2[4-9].* | v[3-9][0-9].*) ;; *) say "$node is $version: remove node_modules"; exit 1 ;; esac
 case $purpose in run) printf '%s run\n' "$wanted" ;; *) printf '%s all\n' "$wanted" ;; esac >"$stamp"

@@ -75,6 +75,8 @@ async function install(data: string): Promise<void> {
   const { username } = userInfo();
   const args = [
     '--no-defaults',
+    // Without it the machine's own name has to be resolvable.
+    '--force',
     '--auth-root-authentication-method=socket',
     `--auth-root-socket-user=${username}`,
     '--skip-name-resolve',
@@ -87,8 +89,8 @@ async function install(data: string): Promise<void> {
   try {
     await promisify(execFile)('mariadb-install-db', args, { timeout: 120_000 });
   } catch (error) {
-    const { stderr, message } = error as Error & { stderr?: string };
-    throw new Error(`mariadb-install-db failed: ${stderr?.trim() || message}`);
+    const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
+    throw new Error(`mariadb-install-db failed: ${stderr?.trim() || stdout?.trim() || message}`);
   }
   renameSync(unfinished, data);
 }
