@@ -33,6 +33,8 @@ export interface Ctx {
   can(policy: PolicyName, target?: Target): boolean;
   /** As `can`, but throws 403. */
   authorize(policy: PolicyName, target?: Target): void;
+  /** Answers this HTTP status in place of the operation's own, where the outcome has one of its own. */
+  answerWith(status: number): void;
   /** One transaction; jobs begun in it are sent once it is committed. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }

@@ -55,4 +55,4 @@ export const handlers = {
   ...snapshotInstances,
   ...snapshotMetadata,
   ...snapshots,
-} satisfies Partial<Handlers> as unknown as Handlers;
+} satisfies Handlers;

@@ -68,5 +68,6 @@ export const shareState = {
     const share = await ownShare(ctx, path.id);
     ctx.authorize('share:restore', share as never);
     if (share.is_soft_deleted) await ctx.transaction((tx) => setSoftDeleted(tx, share.id, null));
+    else ctx.answerWith(200); // it wasn't in the recycle bin: done already
   },
 } satisfies Partial<Handlers>;

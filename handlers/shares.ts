@@ -142,10 +142,12 @@ export function shown(row: ShareRow) {
 type Query = Readonly<Record<string, unknown>>;
 
 function listOf(ctx: Ctx, query: Query) {
+  const page = readPage(query, ctx.settings.osapi_max_limit);
   return {
     where: shareConditions(ctx, query),
     order: readOrder(query, shareSortKeys),
-    page: readPage(query, ctx.settings.osapi_max_limit),
+    // An offset counts only beside a limit, here as in the API that clients know.
+    page: page.limit === null ? { ...page, offset: 0 } : page,
   };
 }
 

@@ -17,8 +17,8 @@ export function json(reply: FastifyReply, status: number, body: string): Fastify
 export function send(reply: FastifyReply, progress: Progress, status: number, body: string): FastifyReply {
   reply.header('x-compute-request-id', progress.requestId);
   reply.header('x-openstack-request-id', progress.requestId);
-  if (progress.versioned) {
-    reply.header(VERSION_HEADER, `2.${progress.version ?? 0}`);
+  if (progress.versionText !== undefined) {
+    reply.header(VERSION_HEADER, progress.versionText);
     if (progress.experimental) reply.header(EXPERIMENTAL_HEADER, 'True');
     reply.header('Vary', VERSION_HEADER);
   }

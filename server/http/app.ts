@@ -37,7 +37,6 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     request.progress = {
       requestId: `req-${randomUUID()}`,
       started: performance.now(),
-      versioned: false,
       experimental: false,
     };
     done();
@@ -47,8 +46,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     done();
   });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
-  app.get('/healthcheck', (_request, reply) => {
-    reply.type('text/plain; charset=UTF-8').send('OK');
+  app.get('/healthcheck', (request, reply) => {
+    if (request.headers.accept?.includes('application/json')) {
+      json(reply, 200, JSON.stringify({ detailed: false, reasons: ['OK'] }));
+    } else {
+      reply.type('text/plain; charset=UTF-8').send('OK');
+    }
   });
   app.get('/', (request, reply) => {
     json(reply, 300, versionDocument(endpointOf(request, options)));

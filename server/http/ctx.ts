@@ -28,6 +28,8 @@ export class RequestCtx implements Ctx, Viewer {
   readonly url: string;
   readonly credentials: Credentials;
   readonly db: Db & { readonly statements: number };
+  /** set by `answerWith` */
+  status: number | undefined;
   readonly settings: Settings;
   readonly #shared: Shared;
   readonly #seen = new Map<string, boolean>();
@@ -91,6 +93,10 @@ export class RequestCtx implements Ctx, Viewer {
       this.#seen.set(rule, answer);
     }
     return answer;
+  }
+
+  answerWith(status: number): void {
+    this.status = status;
   }
 
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

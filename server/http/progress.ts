@@ -7,8 +7,8 @@ import type { RequestCtx } from './ctx.ts';
 export interface Progress {
   requestId: string;
   started: number;
-  /** answers carry the version headers from here on */
-  versioned: boolean;
+  /** the version asked for, as it was written: answers repeat it */
+  versionText?: string;
   version?: number;
   experimental: boolean;
   caller?: Caller;

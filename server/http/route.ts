@@ -13,7 +13,7 @@ import type { Engine } from './engine.ts';
 import type { Progress } from './progress.ts';
 import { type LinkBases, project } from './projection.ts';
 import { type Match, matchPath, paramsFor } from './router.ts';
-import { EXPERIMENTAL_HEADER, readVersion, VERSION_HEADER } from './version.ts';
+import { EXPERIMENTAL_HEADER, isVersion, readVersion, VERSION_HEADER } from './version.ts';
 import { versionDocument } from './versions.ts';
 
 export interface RouteOptions {
@@ -63,9 +63,11 @@ async function route(
   const found = root ? null : find(request.method, rest, projectId);
   if (found === undefined) return nothingThere(reply, progress);
 
-  progress.versioned = true;
   progress.experimental = header(request, EXPERIMENTAL_HEADER.toLowerCase())?.toLowerCase() === 'true';
-  progress.version = readVersion(header(request, VERSION_HEADER.toLowerCase()));
+  const asked = header(request, VERSION_HEADER.toLowerCase());
+  // Repeated even when it is refused for being out of range; a malformed one is not.
+  if (asked === undefined || isVersion(asked)) progress.versionText = asked ?? '2.0';
+  progress.version = readVersion(asked);
   const endpoint = endpointOf(request, options);
   if (!found) return send(reply, progress, 200, versionDocument(endpoint));
 
@@ -83,7 +85,7 @@ async function route(
   const result = await options.engine.handle({ operation, params, query, body, ctx });
   const projected = project(operation, result, ctx);
   if (options.showStatements) reply.header('X-Shoal-Statements', ctx.db.statements);
-  return send(reply, progress, operation.success, projected === undefined ? '' : JSON.stringify(projected));
+  return send(reply, progress, ctx.status ?? operation.success, projected === undefined ? '' : JSON.stringify(projected));
 }
 
 /** The operation among those that share this path and method: by action name, then by version. */
