@@ -105,8 +105,9 @@ async function check(ctx: Ctx, asked: Asked): Promise<Plan> {
   if (!ctx.can('share:update_admin_only_metadata'))
     refuseAdminOnly(Object.keys(metadata), ctx.settings.admin_only_metadata);
 
-  const zone = asked.availability_zone ? await zoneOf(ctx, String(asked.availability_zone)) : null;
   const source = asked.snapshot_id ? await sourceOf(ctx, String(asked.snapshot_id)) : null;
+  const zoneName = asked.availability_zone ?? source?.share.availability_zone;
+  const zone = zoneName ? await zoneOf(ctx, String(zoneName)) : null;
   const size = sizeOf(asked.size, source);
   if (asked.share_group_id && ctx.allows('shareGroupsInShares'))
     throw fault('shareGroupNotFound', { id: asked.share_group_id });
@@ -207,11 +208,6 @@ function protocolOf(ctx: Ctx, asked: string | undefined, source: Source | null):
   if (!enabled.includes(protocol)) {
     throw fault('invalidInput', {
       reason: `share_proto ${JSON.stringify(asked ?? null)} is not among the enabled protocols: ${enabled.join(', ')}`,
-    });
-  }
-  if (source && protocol !== source.share.share_proto.toUpperCase()) {
-    throw fault('invalidInput', {
-      reason: `snapshot ${source.snapshot.id} is of a ${source.share.share_proto} share; a share from it can't be ${protocol}`,
     });
   }
   return protocol;
