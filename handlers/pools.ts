@@ -2,11 +2,11 @@
 import { shareServices } from '#db/services.ts';
 import { findShareTypeByNameOrId } from '#db/shareTypes.ts';
 import { fault } from '#domain/faults.ts';
-import { startsWithMatch } from '#domain/patterns.ts';
 import { type Pool, poolsIn, suitsType } from '#domain/pools.ts';
 import { isUp } from '#domain/services.ts';
 import type { Schemas } from '#generated/handlers.ts';
 import type { Ctx } from './context.ts';
+import { startsWithMatch } from './patterns.ts';
 import type { Handlers } from './request.ts';
 
 export const pools = {

@@ -15,7 +15,13 @@ afterAll(async () => {
 
 test('the last outcome of a share is kept for a while', async () => {
   expect(await readExplanation(redis, 'share')).toBeNull();
-  const refusal = { pool: 'h@a#p', passed: false, filter: 'CapacityFilter', reason: 'too full', numbers: { free: 1, size: 2 } };
+  const refusal = {
+    pool: 'h@a#p',
+    passed: false,
+    filter: 'CapacityFilter',
+    reason: 'too full',
+    numbers: { free: 1, size: 2 },
+  };
   await storeExplanation(redis, 'share', {
     refused: true,
     detail: 'filterCapacity',
@@ -28,20 +34,32 @@ test('the last outcome of a share is kept for a while', async () => {
     host: null,
     detail: 'filterCapacity',
     pools: [
-      { name: 'h@a#p', accepted: false, filter: 'CapacityFilter', reason: 'too full', numbers: { free: 1, size: 2 }, weight: null, weights: {} },
+      {
+        name: 'h@a#p',
+        accepted: false,
+        filter: 'CapacityFilter',
+        reason: 'too full',
+        numbers: { free: 1, size: 2 },
+        weight: null,
+        weights: {},
+      },
     ],
   });
   await storeExplanation(redis, 'share', {
     refused: false,
     host: 'h@b#p',
     weight: 1.5,
-    explanation: [{ pool: 'h@b#p', passed: true, weight: 1.5, weights: { CapacityWeigher: 9, GoodnessWeigher: null } }],
+    explanation: [
+      { pool: 'h@b#p', passed: true, weight: 1.5, weights: { CapacityWeigher: 9, GoodnessWeigher: null } },
+    ],
     warnings: [],
   });
   expect(await readExplanation(redis, 'share')).toMatchObject({
     host: 'h@b#p',
     detail: null,
-    pools: [{ accepted: true, filter: null, weight: 1.5, weights: { CapacityWeigher: 9, GoodnessWeigher: null } }],
+    pools: [
+      { accepted: true, filter: null, weight: 1.5, weights: { CapacityWeigher: 9, GoodnessWeigher: null } },
+    ],
   });
   expect(await readExplanation(redis, 'another')).toBeNull();
   expect(await redis.ttl('shoal:explanation:share')).toBeGreaterThan(3600);

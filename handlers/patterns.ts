@@ -1,6 +1,6 @@
 /** Regular expressions that clients send: matched from the start of a text, and given up when they cost too much. */
 import { createContext, Script } from 'node:vm';
-import { fault } from './faults.ts';
+import { fault } from '#domain/faults.ts';
 
 const PLAIN = /^[\w@#:-]*$/;
 const MOST_MS = 50;
