@@ -46,7 +46,8 @@ function check(what: string, status: number, context: unknown = nfs): number {
 }
 
 function mount(to: Mount): void {
-  const url = c.parseUrl(nfs, `nfs://${to.host}${to.path}?version=4&nfsport=${to.port}`) as unknown;
+  // only for its arguments: there is no other way to set the port
+  const url = c.parseUrl(nfs, `nfs://server${to.path}?version=4&nfsport=${to.port}`) as unknown;
   if (url === null) throw new Failed('url', -22);
   c.destroyUrl(url);
   c.setUid(nfs, to.uid);
@@ -55,7 +56,7 @@ function mount(to: Mount): void {
   c.setDirCache(nfs, 0);
   // two contexts of one name would be one client to the server, and the second its reboot
   c.setClientName(nfs, `shoal-test-${process.pid}-${randomUUID()}`);
-  check('mount', c.mount(nfs, to.host, to.path));
+  check('mount', c.mount(nfs, to.host.replace(/^\[(.*)\]$/, '$1'), to.path));
   c.setAutoReconnect(c.rpc(nfs), -1);
   mounted = to;
 }

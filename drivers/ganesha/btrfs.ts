@@ -46,6 +46,9 @@ export class BtrfsStorage implements Storage {
   async open(signal: AbortSignal): Promise<void> {
     await mkdir(this.#settings.dataDirectory, { recursive: true, mode: 0o700 });
     this.#fileSystem = await openLoop(this.image, this.#settings.imageSize, this.#top, signal);
+    // shares are open to every user of their clients, not to those of this machine
+    await chmod(this.#top, 0o700);
+    await mkdir(this.#exported, { recursive: true, mode: 0o700 });
     this.#quotas = new Quotas(this.#top, this.#fileSystem.sysfs);
     await this.#quotas.enable(signal);
     for (const kind of ['shares', 'snapshots']) await mkdir(join(this.#top, kind), { recursive: true });
@@ -153,9 +156,12 @@ export class BtrfsStorage implements Storage {
     await rmdir(at).catch(() => {});
   }
 
-  async capacity(signal: AbortSignal): Promise<Capacity> {
+  async tidy(signal: AbortSignal): Promise<void> {
     await this.#quota.recount(signal);
     await this.#quota.sweep(signal);
+  }
+
+  async capacity(): Promise<Capacity> {
     const { bsize, blocks, bavail } = await statfs(this.#top);
     const shares = [...this.#subvolumes].filter(([name]) => name.startsWith('shares/'));
     const usages = await Promise.all(shares.map(([, subvolume]) => this.#quota.usage(subvolume)));

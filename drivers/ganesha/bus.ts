@@ -1,8 +1,8 @@
 /** Ganesha's D-Bus interface for exports, on a private bus, through dbus-send. */
 import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { chmod, lstat, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DriverError } from '../driver.ts';
 import { run } from './command.ts';
 
@@ -11,13 +11,17 @@ export function busSocket(stateDirectory: string): string {
   const near = join(stateDirectory, 'bus.sock');
   if (Buffer.byteLength(near) < 100) return near;
   const name = createHash('sha256').update(stateDirectory).digest('hex').slice(0, 16);
-  const directory = join(tmpdir(), `shoal-bus-${name}`);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const found = lstatSync(directory);
+  return join(tmpdir(), `shoal-bus-${name}`, 'bus.sock');
+}
+
+/** The directory of the socket, for this user alone. */
+export async function prepareSocket(socket: string): Promise<void> {
+  const directory = dirname(socket);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const found = await lstat(directory);
   if (!found.isDirectory() || found.uid !== process.getuid!())
     throw new DriverError('failed', `${directory} belongs to somebody else`);
-  chmodSync(directory, 0o700);
-  return join(directory, 'bus.sock');
+  await chmod(directory, 0o700);
 }
 
 /** Only the user that runs it may connect: that is what a bus does unless told otherwise. */

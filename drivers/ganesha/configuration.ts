@@ -32,7 +32,7 @@ NFSv4 {
   RecoveryRoot = ${quoted(settings.recoveryDirectory)};
   Only_Numeric_Owners = true;
 }
-LOG { Default_Log_Level = EVENT; COMPONENTS { CONFIG = CRIT; } }
+LOG { Default_Log_Level = EVENT; COMPONENTS { CONFIG = CRIT; FSAL = MAJ; } }
 `;
 }
 

@@ -7,6 +7,7 @@ import { pseudoPath } from './configuration.ts';
 import { Exports } from './exports.ts';
 import { lockDirectory } from './lock.ts';
 import { openStorage } from './openStorage.ts';
+import { canOpenByHandle } from './privileges.ts';
 import { createQueue, type Exclusively } from './queue.ts';
 import { GaneshaServer } from './server.ts';
 import type { GaneshaOptions } from './settings.ts';
@@ -37,6 +38,8 @@ export class Gateway {
 
   async start(signal: AbortSignal): Promise<void> {
     giveUpIf(signal, 'the start');
+    if (!(await canOpenByHandle()))
+      throw new DriverError('unsupported', 'NFS-Ganesha needs root, with the capability CAP_DAC_READ_SEARCH');
     await mkdir(this.#settings.stateDirectory, { recursive: true, mode: 0o700 });
     this.#unlock = await lockDirectory(this.#settings.stateDirectory, signal);
     try {
@@ -104,9 +107,9 @@ export class Gateway {
   }
 
   /** Fails with 'noSpace' where so many bytes more can't be promised. */
-  async assertRoom(bytes: number, signal: AbortSignal): Promise<void> {
+  async assertRoom(bytes: number): Promise<void> {
     if (this.options.thin || !this.storage.enforcesSize) return;
-    const { unpromised } = await this.storage.capacity(signal);
+    const { unpromised } = await this.storage.capacity();
     if (bytes > unpromised)
       throw new DriverError('noSpace', `${bytes} bytes are asked for, ${unpromised} are left`);
   }

@@ -78,6 +78,8 @@ export class PlainStorage implements Storage {
 
   async detach(): Promise<void> {}
 
+  async tidy(): Promise<void> {}
+
   async capacity(): Promise<Capacity> {
     const { bsize, blocks, bavail } = await statfs(this.#root);
     let provisioned = 0;

@@ -18,6 +18,8 @@ export interface Usage {
 /** Lower ids are btrfs' own trees. */
 const firstSubvolume = 256;
 
+const sweepAtMost = 50;
+
 export class Quotas {
   readonly #top: string;
   readonly #sysfs: string;
@@ -79,13 +81,17 @@ export class Quotas {
     }
   }
 
+  /** Removes some of them: each costs a moment of the whole file system. */
   async sweep(signal: AbortSignal): Promise<void> {
-    for (const subvolume of this.#leftover) {
+    if (this.#leftover.size === 0) return;
+    const listed = await run('btrfs', ['subvolume', 'list', '-d', this.#top], { signal });
+    const uncleaned = new Set([...listed.matchAll(/^ID (\d+) /gm)].map(([, id]) => Number(id)));
+    const ready = [...this.#leftover].filter((subvolume) => !uncleaned.has(subvolume)).slice(0, sweepAtMost);
+    for (const subvolume of ready) {
       try {
         await run('btrfs', ['qgroup', 'destroy', `0/${subvolume}`, this.#top], { signal });
       } catch (error) {
-        if (signal.aborted) throw error;
-        if (/busy/i.test(String(error))) continue; // not cleaned up yet
+        if (signal.aborted) throw error; // any other reason: it is gone, or never will be
       }
       this.#leftover.delete(subvolume);
     }

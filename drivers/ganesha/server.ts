@@ -2,12 +2,12 @@
  * NFS-Ganesha and its private bus: started, watched and started again when either ends. A server that a killed
  * worker left running is taken over when its configuration is still the one wanted.
  */
-import { mkdir, rename, stat } from 'node:fs/promises';
+import { mkdir, rename, rmdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DriverError, type DriverSettings } from '../driver.ts';
-import { type BusMethod, busAddress, busConfiguration, busSocket, callBus } from './bus.ts';
+import { type BusMethod, busAddress, busConfiguration, busSocket, callBus, prepareSocket } from './bus.ts';
 import { giveUpIf, run } from './command.ts';
 import { type ServerSettings, serverBlocks } from './configuration.ts';
 import { readIfThere, writeWhole } from './files.ts';
@@ -71,6 +71,7 @@ export class GaneshaServer {
   async start(signal: AbortSignal): Promise<void> {
     this.#stopped = false;
     await mkdir(join(this.#settings.stateDirectory, 'recovery', 'krb5'), { recursive: true, mode: 0o700 });
+    await prepareSocket(this.#socket);
     await writeWhole(join(this.#settings.stateDirectory, 'bus.conf'), busConfiguration(this.#socket));
     if (!(await this.#takeOver(signal))) {
       try {
@@ -92,6 +93,8 @@ export class GaneshaServer {
     this.#down();
     await this.#restarting?.catch(() => {});
     await this.#endAll();
+    const nest = dirname(this.#socket);
+    if (nest !== this.#settings.stateDirectory) await rmdir(nest).catch(() => {});
   }
 
   /** Waits for the server where it is just being started again. */

@@ -42,7 +42,7 @@ export function gatewayShares(gateway: Gateway): Driver['shares'] {
       exclusively([at(share).id], signal, async () => {
         giveUpIf(signal, 'the extension');
         await gateway.assertThere(at(share));
-        await gateway.assertRoom((newSize - share.size) * GiB, signal);
+        await gateway.assertRoom((newSize - share.size) * GiB);
         await gateway.storage.resize(share.id, newSize * GiB, signal);
       }),
 
@@ -53,6 +53,7 @@ export function gatewayShares(gateway: Gateway): Driver['shares'] {
       exclusively([at(share).id], signal, async () => {
         giveUpIf(signal, 'the check');
         await gateway.assertThere(at(share));
+        await gateway.storage.resize(share.id, share.size * GiB, signal);
         await gateway.publish(at(share), accessList(rules).blocks, signal);
         const locations = gateway.locations(at(share));
         return sameLocations(share.exportLocations, locations) ? null : locations;
@@ -70,7 +71,7 @@ async function make(
   giveUpIf(signal, 'the creation');
   if (share.protocol !== 'NFS')
     throw new DriverError('unsupported', `this back end serves NFS, not ${share.protocol}`);
-  if (!(await gateway.storage.exists(at))) await gateway.assertRoom(share.size * GiB, signal);
+  if (!(await gateway.storage.exists(at))) await gateway.assertRoom(share.size * GiB);
   await store();
   await gateway.publish(at, undefined, signal);
   return gateway.locations(at);

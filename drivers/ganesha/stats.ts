@@ -6,7 +6,8 @@ import { GiB } from './settings.ts';
 
 export async function gatewayStats(gateway: Gateway, signal: AbortSignal): Promise<BackendStats> {
   const { options, storage } = gateway;
-  const capacity = await storage.capacity(signal);
+  await storage.tidy(signal);
+  const capacity = await storage.capacity();
   const ipv6 = isIP(options.address) === 6;
   return {
     share_backend_name: options.common.backendName,

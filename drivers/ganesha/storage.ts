@@ -44,5 +44,8 @@ export interface Storage {
   attach(volume: Volume, signal: AbortSignal): Promise<string>;
   detach(volume: Volume, signal: AbortSignal): Promise<void>;
 
-  capacity(signal: AbortSignal): Promise<Capacity>;
+  /** Quick: asked before every share that is made. */
+  capacity(): Promise<Capacity>;
+  /** Cleans up behind deleted shares; from time to time. */
+  tidy(signal: AbortSignal): Promise<void>;
 }

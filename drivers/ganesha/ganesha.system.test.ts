@@ -1,5 +1,5 @@
 /** The gateway as its clients see it: real NFS over a real server. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -180,6 +180,24 @@ describeHere('the gateway', () => {
       expect(await (await bench.mount(one)).read('/file')).toBe('TEXT');
     },
   );
+
+  test('goes on with the same handles after an orderly restart, on another loop device', async () => {
+    const one = await share();
+    const nfs = await bench.mount(one, { deadline: 30_000 });
+    await nfs.write('/file', 'text');
+    const handle = await nfs.open('/file');
+    await driver.stop();
+    const image = join(bench.stateDirectory, 'other');
+    await allocate(image, 1024 ** 2);
+    const device = execFileSync('losetup', ['--find', '--show', image], { encoding: 'utf8' }).trim();
+    try {
+      driver = await bench.again();
+      await driver.start(soon());
+      await until(async () => expect(await nfs.pread(handle, 0, 4)).toBe('text'));
+    } finally {
+      execFileSync('losetup', ['--detach', device]);
+    }
+  });
 
   test('exports a snapshot to some, for reading only', async () => {
     const one = await share();
