@@ -20,13 +20,31 @@ const STOP_DEADLINE = 20_000;
 const TAIL = 40;
 const READY = /shoal: ready on (http:\/\/\S+?)\/v2\b/;
 
+/** What the make target has no variable for: then the command behind it is run. */
+export interface StackOptions {
+  /** directory of data, logs and pids.json */
+  state: string;
+  /** options over the profile's, `SECTION.OPTION=VALUE` */
+  set?: readonly string[];
+}
+
+function made(profile: string, port: number): string[] {
+  return ['make', '-s', 'stack', `PROFILE=${profile}`, `PORT=${port}`];
+}
+
+function supervised(profile: string, port: number, { state, set = [] }: StackOptions): string[] {
+  const fixed = ['server/stack.ts', '--profile', profile, '--port', String(port), '--state', state];
+  return [process.execPath, ...fixed, ...set.flatMap((option) => ['--set', option])];
+}
+
 /**
  * Starts a stack and waits until it serves. Fails with the end of its log when it ends or is not ready within a
  * minute.
  */
-export async function startStack(profile = 'recorded'): Promise<Stack> {
+export async function startStack(profile = 'recorded', options?: StackOptions): Promise<Stack> {
   const port = await freePort();
-  const child = spawn('make', ['-s', 'stack', `PROFILE=${profile}`, `PORT=${port}`], {
+  const [command, ...args] = options ? supervised(profile, port, options) : made(profile, port);
+  const child = spawn(command!, args, {
     cwd: join(import.meta.dirname, '..'),
     detached: true, // a process group of its own, so that all of it can be stopped
     stdio: ['ignore', 'pipe', 'pipe'],
