@@ -18,14 +18,14 @@ export function shareConditions(ctx: Ctx, query: Query): Sql[] {
   ];
 }
 
-/** Whose shares: the caller's project, all of them for an admin who asks so, public ones where asked for. */
+/** Whose shares: the caller's project, all of them for an admin who asks so, and public ones where asked for. */
 function scope(ctx: Ctx, query: Query): Sql {
+  const isPublic = query.is_public === undefined ? undefined : readBoolean(query.is_public, 'is_public');
   const all =
     query.all_tenants !== undefined &&
     asBoolean(query.all_tenants) !== false &&
     ctx.can('share:list_all_projects');
   if (all) return text(query.project_id) ? sql`s.project_id = ${text(query.project_id)!}` : sql`TRUE`;
-  const isPublic = query.is_public === undefined ? undefined : readBoolean(query.is_public, 'is_public');
   return isPublic
     ? sql`(s.project_id = ${ctx.projectId} OR s.is_public = 1)`
     : sql`s.project_id = ${ctx.projectId}`;
@@ -51,8 +51,6 @@ function equalities(query: Query): Sql[] {
   equal(query.snapshot_id, (x) => sql`s.snapshot_id = ${x}`);
   equal(query.mount_point_name, (x) => sql`i.mount_point_name = ${x}`);
   equal(query.availability_zone, (x) => sql`z.name = ${x}`);
-  if (query.is_public !== undefined)
-    found.push(sql`s.is_public = ${readBoolean(query.is_public, 'is_public')}`);
   equal(
     query.export_location_id,
     (x) =>
