@@ -1,14 +1,30 @@
 #!/usr/bin/env bash
-# Removes .shoal: the shares of `make run`, its database, logs and test reports. Not while something runs from it.
+# Removes .shoal: the shares of `make run`, its database, logs and test reports. Not while something runs from it;
+# what a killed one left behind is ended first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -d .shoal ] || exit 0
-if read -r pid _ 2>/dev/null <.shoal/supervisor.pid && kill -0 "$pid" 2>/dev/null; then
+here=$PWD/.shoal/
+
+if read -r pid _ 2>/dev/null <.shoal/supervisor.pid && grep -qs node "/proc/$pid/cmdline"; then
   echo "shoal: process $pid runs from .shoal: end that first" >&2
   exit 1
 fi
+
+# Everything that belongs there names the directory in its command line.
+left_behind() { grep -lsF -- "$here" /proc/[0-9]*/cmdline | cut -d/ -f3 | grep -vx -e $$ -e $BASHPID || true; }
+for signal in TERM KILL; do
+  for _ in $(seq 25); do
+    pids=$(left_behind)
+    [ -n "$pids" ] || break 2
+    # shellcheck disable=SC2086
+    kill -s "$signal" $pids 2>/dev/null || true
+    sleep 0.2
+  done
+done
+
 # Deepest first: what is mounted there goes before what it is mounted on.
-findmnt --raw --noheadings --output TARGET | grep -F "$PWD/.shoal/" | sort -r | while read -r mounted; do
+findmnt --raw --noheadings --output TARGET | { grep -F -- "$here" || true; } | sort -r | while read -r mounted; do
   umount "$(printf '%b' "$mounted")"
 done
 rm -rf .shoal
