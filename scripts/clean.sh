@@ -11,8 +11,8 @@ if read -r pid _ 2>/dev/null <.shoal/supervisor.pid && grep -qs node "/proc/$pid
   exit 1
 fi
 
-# Everything that belongs there names the directory in its command line.
-left_behind() { grep -lsF -- "$here" /proc/[0-9]*/cmdline | cut -d/ -f3 | grep -vx -e $$ -e $BASHPID || true; }
+# Everything that belongs there names the directory in its command line; grep itself, by -f, doesn't.
+left_behind() { grep -lsF -f <(printf '%s\n' "$here") /proc/[0-9]*/cmdline | cut -d/ -f3 || true; }
 for signal in TERM KILL; do
   for _ in $(seq 25); do
     pids=$(left_behind)
