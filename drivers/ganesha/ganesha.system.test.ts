@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NfsError } from '../../contract-tests/nfs/client.ts';
+import { NfsError } from '#server/local/nfs/client.ts';
 import { anyone, failure, someRule, someShare, someSnapshot, soon } from '../conformance.ts';
 import type { AccessRule, BackendShare, Driver } from '../driver.ts';
 import { allocate, describeHere, type GaneshaBench, ganeshaBench } from './workbench.ts';

@@ -3,12 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import {
-  type MountOptions,
-  mountNfs,
-  type NfsError,
-  type NfsMount,
-} from '../../contract-tests/nfs/client.ts';
+import { type MountOptions, mountNfs, type NfsError, type NfsMount } from '#server/local/nfs/client.ts';
 import type { Workbench } from '../conformance.ts';
 import type { BackendShare, Driver, DriverSettings, ExportLocation } from '../driver.ts';
 import { createDriver } from '../index.ts';

@@ -55,7 +55,7 @@ function mount(to: Mount): void {
   c.setTimeout(nfs, to.timeout);
   c.setDirCache(nfs, 0);
   // two contexts of one name would be one client to the server, and the second its reboot
-  c.setClientName(nfs, `shoal-test-${process.pid}-${randomUUID()}`);
+  c.setClientName(nfs, `shoal-${process.pid}-${randomUUID()}`);
   check('mount', c.mount(nfs, to.host.replace(/^\[(.*)\]$/, '$1'), to.path));
   c.setAutoReconnect(c.rpc(nfs), -1);
   mounted = to;

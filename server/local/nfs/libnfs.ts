@@ -1,5 +1,5 @@
 /**
- * libnfs through koffi: the few calls of a user-space NFSv4 client that the tests need, blocking and unsafe.
+ * libnfs through koffi: the few calls of a user-space NFSv4 client that are needed here, blocking and unsafe.
  * Runs in a process of its own (worker.ts), since a call that hangs can't be interrupted.
  */
 import koffi, { type LibraryHandle } from 'koffi';

@@ -1,5 +1,5 @@
 /**
- * An NFSv4 client for tests, in user space: what a machine without a kernel client can use, and a second
+ * An NFSv4 client in user space: what a machine without a kernel client can use, and for tests a second
  * opinion where there is one. Each mount is a process of its own that is killed when a call passes its
  * deadline, so a server that hangs fails a test and nothing more.
  *

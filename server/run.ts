@@ -1,0 +1,50 @@
+/**
+ * The `run` command, for whoever sees Shoal for the first time: the service on this machine, with a share that has
+ * a file in it, and what to try next.
+ */
+import { parseArgs } from 'node:util';
+import { loadConfig } from './config/config.ts';
+import { apiClient } from './local/apiClient.ts';
+import { takeFirstSteps } from './local/firstSteps.ts';
+import { runInForeground, say } from './local/foreground.ts';
+import { mountNfs } from './local/nfs/client.ts';
+import { freePort, isPortFree, readPort } from './local/ports.ts';
+import { local } from './local/profiles/local.ts';
+import { type Stack, startStack } from './local/stack.ts';
+
+const { values } = parseArgs({
+  options: { state: { type: 'string', default: '.shoal' }, port: { type: 'string', default: '8786' } },
+});
+/** noauth believes who one says one is: user, project, roles. */
+const token = 'admin:ad01:admin,member,reader';
+
+await runInForeground(async (signal) => {
+  const wanted = readPort(values.port);
+  const port = (await isPortFree(wanted)) ? wanted : await freePort();
+  if (port !== wanted) say(`port ${wanted} is taken, so the API gets ${port}`);
+  return startStack({ profile: local, port, stateDirectory: values.state, signal, say });
+}, greet);
+
+async function greet(stack: Stack): Promise<void> {
+  const port = Number(loadConfig([stack.configFile]).backends.ganesha?.options.ganesha_service_port);
+  const { exportLocation } = await takeFirstSteps({
+    api: apiClient(stack.url, token),
+    mount: (location) => mountNfs(location, { port }),
+    say,
+  });
+  console.log(`
+shoal: ready on ${stack.url}
+
+  Token   ${token}
+  Mount   sudo mount -t nfs -o vers=4.1,port=${port} ${exportLocation} /mnt
+
+  Try next, in another terminal (pip install python-openstackclient python-manilaclient):
+
+    export OS_AUTH_TYPE=admin_token OS_ENDPOINT=${stack.url} OS_TOKEN=${token}
+    openstack share list
+    openstack share create NFS 1 --name mine --wait
+    openstack share access create mine ip 127.0.0.1
+
+  Ctrl-C ends it; the shares are there again next time. Logs and data: ${stack.stateDirectory}
+`);
+}
