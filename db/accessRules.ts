@@ -1,14 +1,13 @@
 /** Access rules, and their states on the instances of their share. */
 import { randomUUID } from 'node:crypto';
 import {
-  type AccessLevel,
   type AccessType,
   accessRulesStatusPrecedence,
   accessStatePrecedence,
   accessSteps,
   type RulesOfInstance,
 } from '#domain/accessRules.ts';
-import type { AccessRuleResult } from '#drivers/driver.ts';
+import type { AccessLevel, AccessRuleResult } from '#domain/backend.ts';
 import { removeLocksOf } from './accessLocks.ts';
 import type { Queries, Tx } from './connection.ts';
 import type { MetadataTable } from './metadata.ts';
@@ -121,11 +120,19 @@ export async function lockAccessRule(tx: Tx, id: string): Promise<boolean> {
   );
 }
 
-/** The live instances of a share, as far as their rules are concerned. */
-export function ruledInstances(db: Queries, shareId: string): Promise<(RulesOfInstance & { id: string })[]> {
-  return db.rows`
+/**
+ * The live instances of a share, as far as their rules are concerned, locked: until the transaction ends no job
+ * settles their states.
+ */
+export function lockRuledInstances(tx: Tx, shareId: string): Promise<(RulesOfInstance & { id: string })[]> {
+  return tx.rows`
     SELECT id, status, host, access_rules_status AS accessRulesStatus FROM share_instances
-    WHERE share_id = ${shareId} AND deleted = 'False' ORDER BY created_at, id`;
+    WHERE share_id = ${shareId} AND deleted = 'False' ORDER BY created_at, id FOR UPDATE`;
+}
+
+/** Before states are settled: what a request has queued by then is seen, what comes later waits. */
+async function lockInstance(tx: Tx, instanceId: string): Promise<void> {
+  await tx.row`SELECT id FROM share_instances WHERE id = ${instanceId} FOR UPDATE`;
 }
 
 /** Whom the share's rules are for, those on their way out among them. */
@@ -230,6 +237,7 @@ export async function settleRules(
   instanceId: string,
   results: ReadonlyMap<string, AccessRuleResult>,
 ): Promise<number> {
+  await lockInstance(tx, instanceId);
   const { apply, update } = accessSteps;
   const idsIn = (state: string) =>
     [...results].filter(([, result]) => result.state === state).map(([id]) => id);
@@ -249,6 +257,7 @@ export async function settleRules(
 
 /** The back end could not be asked: what was under way is in error, what held before still does. */
 export async function failRules(tx: Tx, instanceId: string): Promise<void> {
+  await lockInstance(tx, instanceId);
   await tx.run`
     UPDATE share_instance_access_map SET state = 'error', updated_at = UTC_TIMESTAMP(6)
     WHERE share_instance_id = ${instanceId} AND deleted = 'False' AND state IN (${list(doingStates)})`;

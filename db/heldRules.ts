@@ -1,10 +1,11 @@
 /** The access rules that an instance should hold, as drivers take them. */
+import { backendAccessTo } from '#domain/accessRules.ts';
 import type { AccessRule } from '#domain/backend.ts';
 import type { Queries } from './connection.ts';
 
 /** All rules of the instance but those on their way out and those that failed. */
-export function heldRules(db: Queries, instanceId: string): Promise<AccessRule[]> {
-  return db.rows`
+export async function heldRules(db: Queries, instanceId: string): Promise<AccessRule[]> {
+  const rules = await db.rows<AccessRule>`
     SELECT r.id, r.access_type AS accessType, r.access_to AS accessTo,
       IF(i.cast_rules_to_readonly = 1, 'ro', r.access_level) AS accessLevel
     FROM share_instance_access_map m
@@ -12,4 +13,5 @@ export function heldRules(db: Queries, instanceId: string): Promise<AccessRule[]
     JOIN share_instances i ON i.id = m.share_instance_id
     WHERE m.share_instance_id = ${instanceId} AND m.deleted = 'False' AND m.state NOT IN ('queued_to_deny', 'denying', 'error')
     ORDER BY r.created_at, r.id`;
+  return rules.map((rule) => ({ ...rule, accessTo: backendAccessTo(rule.accessType, rule.accessTo) }));
 }

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { BackendShare, ExportLocation } from '#domain/backend.ts';
+import { removeRulesOfShare } from './accessRules.ts';
 import type { Queries, Tx } from './connection.ts';
 import { sql } from './sql.ts';
 
@@ -143,7 +144,7 @@ export async function removeInstance(tx: Tx, instanceId: string, shareId: string
     await tx.rows`SELECT id FROM share_instances WHERE share_id = ${shareId} AND deleted = 'False' LIMIT 1`;
   if (left.length > 0) return false;
   await tx.run`UPDATE share_metadata SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE share_id = ${shareId} AND deleted = 0`;
-  await tx.run`UPDATE share_access_map SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE share_id = ${shareId} AND deleted = 'False'`;
+  await removeRulesOfShare(tx, shareId);
   await tx.run`UPDATE shares SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE id = ${shareId} AND deleted = 'False'`;
   return true;
 }

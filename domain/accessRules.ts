@@ -3,13 +3,13 @@
  * on every instance of its share.
  */
 import ipaddr from 'ipaddr.js';
+import type { AccessLevel } from './backend.ts';
 import { fault } from './faults.ts';
 import { readMetadata } from './metadata.ts';
 
 export const accessTypes = ['ip', 'user', 'cert', 'cephx'] as const;
 export type AccessType = (typeof accessTypes)[number];
-export const accessLevels = ['rw', 'ro'] as const;
-export type AccessLevel = (typeof accessLevels)[number];
+export const accessLevels: readonly AccessLevel[] = ['rw', 'ro'];
 
 /** What a rule says. */
 export interface Access {

@@ -8,7 +8,7 @@ import {
   insertAccessRule,
   listAccessRules,
   queueDenial,
-  ruledInstances,
+  lockRuledInstances,
 } from '#db/accessRules.ts';
 import type { Tx } from '#db/connection.ts';
 import { mergeMetadata } from '#db/metadata.ts';
@@ -115,7 +115,7 @@ export async function lockedInstances(
   shareId: string,
 ): Promise<(RulesOfInstance & { id: string })[]> {
   await lockShare(tx, shareId);
-  const instances = await ruledInstances(tx, shareId);
+  const instances = await lockRuledInstances(tx, shareId);
   assertChangeable(instances);
   return instances;
 }

@@ -6,8 +6,9 @@ import { failRules, hasUnsettledRules, settleRules, takeUpQueued } from '#db/acc
 import type { Db } from '#db/connection.ts';
 import { heldRules } from '#db/heldRules.ts';
 import { backendShare, findInstance, type InstanceRow } from '#db/shareInstances.ts';
+import type { AccessRule, AccessRuleResult } from '#domain/backend.ts';
 import { shareJobs } from '#domain/shares.ts';
-import { type AccessRule, type AccessRuleResult, type Driver, DriverError } from '#drivers/driver.ts';
+import { type Driver, DriverError } from '#drivers/driver.ts';
 import { job, minutes } from './job.ts';
 import { driverOf, tellOfShare } from './shares.ts';
 
