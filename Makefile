@@ -34,8 +34,8 @@ stack: ## the service in the foreground: PROFILE=recorded|local PORT=8786
 generate: setup ## generated/ from openapi/
 	@exec $(NODE) codegen/main.ts
 
-openapi: setup ## the OpenAPI document of one microversion on standard output: VERSION=2.37
-	@exec $(NODE) codegen/main.ts --openapi "$(VERSION)"
+openapi: setup ## one microversion's OpenAPI document, on standard output: VERSION=2.37
+	@exec $(NODE) codegen/openapi.ts $(if $(VERSION),--version "$(VERSION)")
 
 bench: setup ## speed, beside the reference
 	@exec $(NODE) bench/main.ts
