@@ -1,6 +1,7 @@
 /** What a list of shares can be narrowed by. */
 import { type Sql, sql } from '#db/sql.ts';
 import { asBoolean, readBoolean } from '#domain/booleans.ts';
+import { readDict } from '#domain/dictText.ts';
 import { fault } from '#domain/faults.ts';
 import type { Ctx } from './context.ts';
 
@@ -117,28 +118,12 @@ function structured(ctx: Ctx, query: Query): Sql[] {
   return found;
 }
 
-/** Reads `{"k": "v"}` or `{'k': 'v'}` from a query. Throws 400 for anything else. */
-export function pairs(value: unknown, where: string): [string, string][] {
+/** Reads `{"k": "v"}`, or as Python prints it, from a query. Throws 400 for anything else. */
+function pairs(value: unknown, where: string): [string, string][] {
   if (value === undefined) return [];
-  const given = String(value);
-  for (const candidate of [
-    given,
-    given
-      .replaceAll("'", '"')
-      .replace(/\bu"/g, '"')
-      .replace(/\bTrue\b/g, '"True"')
-      .replace(/\bFalse\b/g, '"False"'),
-  ]) {
-    try {
-      const parsed: unknown = JSON.parse(candidate);
-      if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
-        return Object.entries(parsed).map(([key, each]) => [key, String(each)]);
-      }
-    } catch {
-      // the next form, or the refusal below
-    }
-  }
-  throw fault('invalidQuery', { where, reason: 'must be a JSON object of texts' });
+  const read = readDict(String(value));
+  if (!read) throw fault('invalidQuery', { where, reason: 'must be a JSON object of texts' });
+  return Object.entries(read).map(([key, each]) => [key, String(each)]);
 }
 
 function text(value: unknown): string | undefined {

@@ -63,6 +63,7 @@ export interface Job<Subject, Result> {
   /** Takes back what a failed `perform` may have left; its own failure is logged and changes nothing. */
   undo?(subject: Subject, run: Run): Promise<void>;
   /** Writes the outcome. Answering a Forward hands the job on to another queue, in the same place of the order. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most jobs end with nothing more to say
   succeed(tx: Tx, subject: Subject, result: Result, run: Run): Promise<Forward | void>;
   /** Writes the failure: the error state, the user message, the quota given back. */
   fail(tx: Tx, subject: Subject, error: unknown, run: Run): Promise<void>;
@@ -76,5 +77,4 @@ export function job<Subject, Result>(definition: Job<Subject, Result>): Job<Subj
   return definition;
 }
 
-export const seconds = (n: number): number => n * 1000;
 export const minutes = (n: number): number => n * 60_000;

@@ -85,7 +85,12 @@ async function route(
   const result = await options.engine.handle({ operation, params, query, body, ctx });
   const projected = project(operation, result, ctx);
   if (options.showStatements) reply.header('X-Shoal-Statements', ctx.db.statements);
-  return send(reply, progress, ctx.status ?? operation.success, projected === undefined ? '' : JSON.stringify(projected));
+  return send(
+    reply,
+    progress,
+    ctx.status ?? operation.success,
+    projected === undefined ? '' : JSON.stringify(projected),
+  );
 }
 
 /** The operation among those that share this path and method: by action name, then by version. */

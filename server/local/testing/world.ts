@@ -1,0 +1,183 @@
+/**
+ * A small world without an API server or Redis: a database with shares in it, callers for handlers, and the jobs
+ * that handlers leave behind, run here one after the other against a fake back end.
+ */
+import { randomUUID } from 'node:crypto';
+import { connect, type Db } from '#db/connection.ts';
+import { take, withQuota } from '#db/quotas.ts';
+import { insertShare, type NewShare } from '#db/shares.ts';
+import { createEnforcer } from '#domain/policy/enforcer.ts';
+import { type QuotaDefaults, quotaResources } from '#domain/quotas.ts';
+import { sharesQuota } from '#domain/shares.ts';
+import { now } from '#domain/time.ts';
+import type { Driver } from '#drivers/driver.ts';
+import { createDriver } from '#drivers/index.ts';
+import type { Ctx } from '#handlers/context.ts';
+import type { Settings } from '#handlers/settings.ts';
+import { jobs } from '#jobs/index.ts';
+import type { Tools } from '#jobs/job.ts';
+import { runJob } from '#jobs/runner.ts';
+import { RequestCtx } from '#server/http/ctx.ts';
+import { startTestDatabase } from './services.ts';
+
+const HOST = 'testhost@fake';
+const settings = {
+  osapi_max_limit: 1000,
+  admin_only_metadata: ['__affinity_same_host', '__affinity_different_host'],
+  message_ttl: 3600,
+  quota: {
+    ...(Object.fromEntries(quotaResources.map((name) => [name, 1000])) as QuotaDefaults),
+    per_share_gigabytes: -1,
+    reservation_expire: 3600,
+  },
+};
+
+interface Who {
+  projectId?: string;
+  userId?: string;
+  roles?: string[];
+  version?: number;
+}
+
+export interface WorldShare {
+  id: string;
+  instanceId: string;
+  projectId: string;
+  userId: string;
+}
+
+export interface World {
+  db: Db;
+  /** Someone who calls handlers: a member of a new project unless said. */
+  caller(who?: Who): Ctx;
+  /** An available NFS share of 1 GiB whose type can everything, in a new project unless said. */
+  share(over?: Partial<NewShare>): Promise<WorldShare>;
+  setQuota(projectId: string, resource: string, limit: number): Promise<void>;
+  /** Gives the back end other options (drivers/fake): failures, delays. */
+  rebuild(options?: Record<string, string>): Promise<void>;
+  /** Runs what waits for the share, in order; answers the kinds of the jobs. */
+  work(shareId: string): Promise<string[]>;
+  /** in_use and reserved of the project, where there is any */
+  usage(projectId: string): Promise<Record<string, [inUse: number, reserved: number]>>;
+  /** [action, detail] of the messages about a resource */
+  messages(resourceId: string): Promise<[string, string][]>;
+  close(): Promise<void>;
+}
+
+export async function startWorld(): Promise<World> {
+  const database = await startTestDatabase();
+  const db = connect(database.address);
+  const enforcer = createEnforcer();
+  let driver: Driver = await fakeDriver();
+  const tools = {
+    db,
+    settings,
+    log: () => {},
+    driver: (backend: string) => (backend === HOST ? driver : undefined),
+    reports: async () => [],
+  } as unknown as Tools;
+
+  return {
+    db,
+    caller({
+      projectId = randomUUID(),
+      userId = 'u',
+      roles = ['member', 'reader'],
+      version = 99,
+    } = {}) {
+      const shared = {
+        db,
+        settings: settings as unknown as Settings,
+        enforcer,
+        reports: async () => [],
+        explanation: async () => null,
+      };
+      const links = { self: 'http://here/v2', bookmark: 'http://here' };
+      return new RequestCtx(shared, { userId, projectId, roles } as never, {
+        id: 'req-1',
+        version,
+        links,
+        url: '/v2/',
+      });
+    },
+    share: (over = {}) => addShare(db, over),
+    async setQuota(projectId, resource, limit) {
+      await db.run`
+        INSERT INTO quotas (created_at, deleted, project_id, resource, hard_limit) VALUES (UTC_TIMESTAMP(), 0, ${projectId}, ${resource}, ${limit})`;
+    },
+    async rebuild(options) {
+      driver = await fakeDriver(options);
+    },
+    async work(shareId) {
+      const done: string[] = [];
+      for (;;) {
+        const row = await db.row<{ id: number; kind: string }>`
+          SELECT id, kind FROM shoal_outbox WHERE resource = ${shareId} ORDER BY id LIMIT 1`;
+        if (!row) return done;
+        await runJob(row.id, jobs, tools, new AbortController().signal);
+        done.push(row.kind);
+      }
+    },
+    async usage(projectId) {
+      const rows = await db.rows<{ resource: string; in_use: number; reserved: number }>`
+        SELECT resource, CAST(SUM(in_use) AS SIGNED) AS in_use, CAST(SUM(reserved) AS SIGNED) AS reserved FROM quota_usages
+        WHERE project_id = ${projectId} AND share_type_id IS NULL GROUP BY resource`;
+      return Object.fromEntries(rows.map((row) => [row.resource, [row.in_use, row.reserved]]));
+    },
+    async messages(resourceId) {
+      const rows = await db.rows<{ action_id: string; detail_id: string }>`
+        SELECT action_id, detail_id FROM messages WHERE resource_id = ${resourceId} ORDER BY created_at`;
+      return rows.map((row) => [row.action_id, row.detail_id]);
+    },
+    async close() {
+      await db.close();
+      await database.stop();
+    },
+  };
+}
+
+function fakeDriver(options: Record<string, string> = {}): Promise<Driver> {
+  return createDriver('fake', {
+    backend: 'fake',
+    host: HOST,
+    options,
+    stateDirectory: '/nonexistent',
+    log() {},
+  });
+}
+
+async function addShare(db: Db, over: Partial<NewShare>): Promise<WorldShare> {
+  const share: NewShare = {
+    id: randomUUID(),
+    instanceId: randomUUID(),
+    createdAt: now(),
+    userId: 'u',
+    projectId: randomUUID(),
+    size: 1,
+    name: null,
+    description: null,
+    protocol: 'NFS',
+    isPublic: false,
+    snapshotId: null,
+    shareTypeId: null,
+    availabilityZoneId: null,
+    capabilities: {
+      snapshot_support: true,
+      create_share_from_snapshot_support: true,
+      revert_to_snapshot_support: true,
+      mount_snapshot_support: true,
+      replication_type: null,
+    },
+    metadata: {},
+    status: 'available',
+    host: `${HOST}#pool`,
+    ...over,
+  };
+  await withQuota(db, async (tx) => {
+    const owner = { projectId: share.projectId, userId: share.userId, shareTypeId: share.shareTypeId };
+    await insertShare(tx, share);
+    await take(tx, owner, sharesQuota(share.size), settings.quota);
+  });
+  const { id, instanceId, projectId, userId } = share;
+  return { id, instanceId, projectId, userId };
+}
