@@ -64,13 +64,6 @@ export async function findSnapshot(db: Queries, id: string): Promise<SnapshotRow
   return raw && snapshotRow(raw);
 }
 
-/** How many snapshots a share has. */
-export async function countSnapshotsOf(db: Queries, shareId: string): Promise<number> {
-  const row = await db.row<{ n: number }>`
-    SELECT COUNT(*) AS n FROM share_snapshots WHERE share_id = ${shareId} AND deleted = 'False'`;
-  return row!.n;
-}
-
 /** The id of the share's newest snapshot; undefined when it has none. */
 export async function newestSnapshotOf(db: Queries, shareId: string): Promise<string | undefined> {
   const row = await db.row<{ id: string }>`

@@ -18,7 +18,6 @@ export type {
   AccessRule,
   AccessRuleResult,
   BackendShare,
-  BackendShareServer,
   BackendSnapshot,
   BackendStats,
   ExportLocation,
