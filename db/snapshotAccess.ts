@@ -1,4 +1,5 @@
 /** Access rules of snapshots: who may mount one. A rule has a state on each instance of the snapshot. */
+import type { AccessType } from '#domain/accessRules.ts';
 import type { AccessRule, AccessRuleResult } from '#domain/backend.ts';
 import { ruleStatePrecedence } from '#domain/snapshots.ts';
 import type { Queries, Tx } from './connection.ts';
@@ -6,10 +7,10 @@ import { and, join, list, sql } from './sql.ts';
 
 export interface SnapshotAccessRow {
   id: string;
-  access_type: string;
+  access_type: AccessType;
   access_to: string;
   /** of the rule on all instances, combined */
-  state: string;
+  state: (typeof ruleStatePrecedence)[number];
 }
 
 /** The rules of a snapshot, or the one with this id; oldest first. */

@@ -6,7 +6,7 @@ import { findShare } from '#db/shares.ts';
 import { insertSnapshotRule, queueDenial, snapshotRules } from '#db/snapshotAccess.ts';
 import { instancesOfSnapshot } from '#db/snapshotInstances.ts';
 import { lockSnapshot, type SnapshotRow } from '#db/snapshots.ts';
-import { type AccessType, readAccess, sameAccess } from '#domain/accessRules.ts';
+import { readAccess, sameAccess } from '#domain/accessRules.ts';
 import { fault } from '#domain/faults.ts';
 import { backendOf } from '#domain/services.ts';
 import { snapshotAccessJob } from '#domain/snapshots.ts';
@@ -19,7 +19,7 @@ import { visibleSnapshot } from './visibleSnapshot.ts';
 export const snapshotAccess = {
   async listSnapshotAccess({ ctx, path }) {
     const snapshot = await mountable(ctx, path.snapshot_id, 'share_snapshot:access_list');
-    return { snapshot_access_list: (await snapshotRules(ctx.db, snapshot.id)) as never };
+    return { snapshot_access_list: await snapshotRules(ctx.db, snapshot.id) };
   },
 
   async allowSnapshotAccess({ ctx, path, body }) {
@@ -32,7 +32,7 @@ export const snapshotAccess = {
     await ctx.transaction(async (tx) => {
       const instances = await settledInstances(tx, snapshot);
       for (const other of await snapshotRules(tx, snapshot.id)) {
-        const named = { accessType: other.access_type as AccessType, accessTo: other.access_to };
+        const named = { accessType: other.access_type, accessTo: other.access_to };
         if (sameAccess(named, rule))
           throw fault('accessExists', { type: rule.accessType, to: rule.accessTo });
       }
@@ -44,7 +44,7 @@ export const snapshotAccess = {
       await beginSync(tx, ctx, snapshot, instances);
     });
     const [made] = await snapshotRules(ctx.db, snapshot.id, id);
-    return { snapshot_access: made as never };
+    return { snapshot_access: made! };
   },
 
   async denySnapshotAccess({ ctx, path, body }) {

@@ -24,13 +24,20 @@ async function given(over: Partial<NewShare> = {}) {
     (await snapshots.createSnapshot({ ...none, ctx, body: { share_id: share.id, ...body } })).snapshot;
   return { share, owner, take, work: () => world.work(share.id), usage: () => world.usage(share.projectId) };
 }
-const show = async (ctx: Ctx, id: string) => (await snapshots.getSnapshot({ ...none, ctx, path: { id } })).snapshot;
+const show = async (ctx: Ctx, id: string) =>
+  (await snapshots.getSnapshot({ ...none, ctx, path: { id } })).snapshot;
 const remove = (ctx: Ctx, id: string) => snapshots.deleteSnapshot({ ...none, ctx, path: { id } });
 
 test('a snapshot is taken, counted, exported, and removed without a trace', async () => {
   const { share, owner, take, work, usage } = await given({ size: 3 });
   const taken = await take({ name: 'n', description: 'd', metadata: { a: 'b' } });
-  expect(taken).toMatchObject({ status: 'creating', size: 3, share_size: 3, name: 'n', metadata: { a: 'b' } });
+  expect(taken).toMatchObject({
+    status: 'creating',
+    size: 3,
+    share_size: 3,
+    name: 'n',
+    metadata: { a: 'b' },
+  });
   expect(await work()).toEqual(['snapshot.create']);
   const made = await show(owner, taken.id);
   expect(made).toMatchObject({ status: 'available', description: 'd', share_proto: 'NFS' });
@@ -107,7 +114,8 @@ test.each([
   ['is not available', { status: 'extending' }, 400],
   ['can not be snapshotted', { capabilities: { snapshot_support: false } as never }, 422],
 ])('a share that %s has no snapshot taken', async (_what, over, status) => {
-  const capabilities = 'capabilities' in over ? { capabilities: await capabilitiesBut(over.capabilities) } : {};
+  const capabilities =
+    'capabilities' in over ? { capabilities: await capabilitiesBut(over.capabilities) } : {};
   const { take, usage } = await given({ ...over, ...capabilities });
   await expect(take()).rejects.toMatchObject({ status });
   expect(await usage()).not.toHaveProperty('snapshots');
@@ -137,7 +145,9 @@ test('another project sees neither share nor snapshot; of a public share it take
   await expect(take({}, stranger)).rejects.toMatchObject({ status: 404 });
   await expect(show(stranger, id)).rejects.toMatchObject({ status: 404 });
   await expect(remove(stranger, id)).rejects.toMatchObject({ status: 404 });
-  await expect(remove(world.caller({ projectId: owner.projectId, roles: ['reader'] }), id)).rejects.toMatchObject({
+  await expect(
+    remove(world.caller({ projectId: owner.projectId, roles: ['reader'] }), id),
+  ).rejects.toMatchObject({
     status: 403,
   });
   const open = await given({ isPublic: true });
@@ -169,13 +179,20 @@ test('a status is set by hand, among those there are, on the snapshot and on one
   const { id } = await take();
   await work();
   const ctx = adminOf(share);
-  const reset = (status: string) => snapshots.resetSnapshotStatus({ ...none, ctx, path: { id }, body: { status } });
+  const reset = (status: string) =>
+    snapshots.resetSnapshotStatus({ ...none, ctx, path: { id }, body: { status } });
   await reset('restoring');
   expect(await show(owner, id)).toMatchObject({ status: 'restoring' });
   await expect(reset('bogus')).rejects.toMatchObject({ status: 400 });
   const query = { snapshot_id: id };
-  const { snapshot_instances: found } = await snapshotInstances.listSnapshotInstancesDetail({ ...none, ctx, query });
-  expect(found).toMatchObject([{ snapshot_id: id, share_id: share.id, progress: '100%', status: 'restoring' }]);
+  const { snapshot_instances: found } = await snapshotInstances.listSnapshotInstancesDetail({
+    ...none,
+    ctx,
+    query,
+  });
+  expect(found).toMatchObject([
+    { snapshot_id: id, share_id: share.id, progress: '100%', status: 'restoring' },
+  ]);
   const resetInstance = (status: string, instance = found[0]!.id) =>
     snapshotInstances.resetSnapshotInstanceStatus({ ...none, ctx, path: { id: instance }, body: { status } });
   await expect(resetInstance('restoring')).rejects.toMatchObject({ status: 400 });
@@ -232,7 +249,10 @@ describe('a list', () => {
   });
 
   test('is counted whole, page or not', async () => {
-    expect(await listed(owner, { limit: '1', with_count: 'true' })).toMatchObject({ count: 3, names: ['three'] });
+    expect(await listed(owner, { limit: '1', with_count: 'true' })).toMatchObject({
+      count: 3,
+      names: ['three'],
+    });
   });
 
   test('is of all projects for an admin who asks', async () => {

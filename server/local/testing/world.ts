@@ -55,8 +55,8 @@ export interface World {
   setQuota(projectId: string, resource: string, limit: number): Promise<void>;
   /** Gives the back end other options (drivers/fake): failures, delays. */
   rebuild(options?: Record<string, string>): Promise<void>;
-  /** Runs what waits for the share, in order; answers the kinds of the jobs. */
-  work(shareId: string): Promise<string[]>;
+  /** Runs what waits for the share, in order, each job by so many workers at once; answers the kinds of the jobs. */
+  work(shareId: string, workers?: number): Promise<string[]>;
   /** in_use and reserved of the project, where there is any */
   usage(projectId: string): Promise<Record<string, [inUse: number, reserved: number]>>;
   /** [action, detail] of the messages about a resource */
@@ -79,12 +79,7 @@ export async function startWorld(): Promise<World> {
 
   return {
     db,
-    caller({
-      projectId = randomUUID(),
-      userId = 'u',
-      roles = ['member', 'reader'],
-      version = 99,
-    } = {}) {
+    caller({ projectId = randomUUID(), userId = 'u', roles = ['member', 'reader'], version = 99 } = {}) {
       const shared = {
         db,
         settings: settings as unknown as Settings,
@@ -108,13 +103,14 @@ export async function startWorld(): Promise<World> {
     async rebuild(options) {
       driver = await fakeDriver(options);
     },
-    async work(shareId) {
+    async work(shareId, workers = 1) {
       const done: string[] = [];
       for (;;) {
         const row = await db.row<{ id: number; kind: string }>`
           SELECT id, kind FROM shoal_outbox WHERE resource = ${shareId} ORDER BY id LIMIT 1`;
         if (!row) return done;
-        await runJob(row.id, jobs, tools, new AbortController().signal);
+        const run = () => runJob(row.id, jobs, tools, new AbortController().signal);
+        await Promise.all(Array.from({ length: workers }, run));
         done.push(row.kind);
       }
     },
