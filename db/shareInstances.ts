@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { BackendShare, ExportLocation } from '#domain/backend.ts';
-import { removeRulesOfShare } from './accessRules.ts';
+import { removeRulesOfShare } from './accessStates.ts';
 import type { Queries, Tx } from './connection.ts';
 import { sql } from './sql.ts';
 

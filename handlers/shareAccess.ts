@@ -7,8 +7,8 @@ import {
   findAccessRule,
   insertAccessRule,
   listAccessRules,
-  queueDenial,
   lockRuledInstances,
+  queueDenial,
 } from '#db/accessRules.ts';
 import type { Tx } from '#db/connection.ts';
 import { mergeMetadata } from '#db/metadata.ts';

@@ -2,7 +2,7 @@
  * Access rules: all rules of an instance are synchronised together, so that one that the back end refuses is in error
  * and the others hold. A rule that is queued while this runs has a job of its own, behind this one.
  */
-import { failRules, hasUnsettledRules, settleRules, takeUpQueued } from '#db/accessRules.ts';
+import { failRules, hasUnsettledRules, settleRules, takeUpQueued } from '#db/accessStates.ts';
 import type { Db } from '#db/connection.ts';
 import { heldRules } from '#db/heldRules.ts';
 import { backendShare, findInstance, type InstanceRow } from '#db/shareInstances.ts';
