@@ -18,6 +18,7 @@ import { readPage } from '#domain/paging.ts';
 import { backendOf } from '#domain/services.ts';
 import { assertSettable } from '#domain/shareInstances.ts';
 import { shareLife, sharesQuota } from '#domain/shares.ts';
+import type { Operations } from '#generated/handlers.ts';
 import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
 import type { Handlers, Request } from './request.ts';
@@ -63,9 +64,11 @@ export const shareInstances = {
   },
 } satisfies Partial<Handlers>;
 
+type Shown = Operations['getShareInstance']['result']['share_instance'];
+
 /** A row as the contract has it: the first export location apart, where old versions show them. */
-function shown(row: ShareInstanceRow) {
-  return { ...row, export_location: row.export_locations?.[0] ?? null } as never;
+function shown(row: ShareInstanceRow): Shown {
+  return { ...row, export_location: row.export_locations?.[0] ?? null } as Shown;
 }
 
 function conditions(query: Request<'listShareInstances'>['query']): Sql[] {
