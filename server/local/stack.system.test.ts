@@ -125,7 +125,9 @@ test('a part that fails at the start ends the start, with its last words', async
 
 test('a failing migration is told', async () => {
   program('manage', 'console.error("the database is of another release"); process.exit(1)');
-  await expect(start()).rejects.toThrow('db sync failed: the database is of another release');
+  await expect(start({ stateDirectory: join(dir, 'state') })).rejects.toThrow(
+    'db sync failed: the database is of another release',
+  );
 });
 
 test('a start can be given up', async () => {

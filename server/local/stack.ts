@@ -53,7 +53,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     return await running.start();
   } catch (error) {
-    await running.stop();
+    await running.stop({ keepLogs: !options.signal?.aborted });
     throw error;
   }
 }
@@ -83,9 +83,10 @@ class RunningStack {
     const { profile, say } = this.options;
     say(`profile ${profile.name}, state in ${this.state.path}`);
     if (profile.throwaway) for (const name of ['mariadb', 'redis']) this.remove(this.state.file(name));
+    const prepared = (await profile.prepare?.(this.state.path)) ?? {};
     const port = this.options.port || (await freePort());
     say('starting MariaDB and Redis');
-    const configFile = await this.writeConfig(port, await this.startServers());
+    const configFile = this.writeConfig(port, prepared, await this.startServers());
     const { backends } = loadConfig([configFile], { warn: say });
     say('bringing the database to its schema');
     await this.migrate(configFile);
@@ -101,14 +102,16 @@ class RunningStack {
     };
   }
 
-  /** Ends the processes first, then what they need. */
-  stop(): Promise<void> {
+  /** Ends the processes first, then what they need. Logs of a start that failed are worth reading. */
+  stop({ keepLogs = false } = {}): Promise<void> {
     this.stopped ??= (async () => {
       this.givingUp.abort(new Error('the stack is being stopped'));
       await Promise.all(this.parts.map((part) => part.stop()));
       for (const server of [...this.servers].reverse()) await server.stop();
       this.state.release();
-      if (this.temporary) this.remove(this.state.path);
+      if (!this.temporary) return;
+      const data = ['mariadb', 'redis', 'state'].map((name) => this.state.file(name));
+      for (const path of keepLogs ? data : [this.state.path]) this.remove(path);
     })();
     return this.stopped;
   }
@@ -132,7 +135,7 @@ class RunningStack {
     return { database: { connection: mariadb! }, redis: { url: redis! } };
   }
 
-  private async writeConfig(port: number, servers: ConfigSections): Promise<string> {
+  private writeConfig(port: number, prepared: ConfigSections, servers: ConfigSections): string {
     const { profile, overrides = {} } = this.options;
     const file = this.state.file('shoal.conf');
     const places: ConfigSections = {
@@ -143,7 +146,6 @@ class RunningStack {
       },
       ...servers,
     };
-    const prepared = (await profile.prepare?.(this.state.path)) ?? {};
     const heading = `Written at every start of profile ${profile.name}.`;
     const text = configText(heading, profile.config, prepared, places, overrides);
     rmSync(file, { force: true });

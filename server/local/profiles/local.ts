@@ -3,6 +3,7 @@
  * they were mounted from.
  */
 import { join } from 'node:path';
+import { canOpenByHandle } from '#drivers/ganesha/privileges.ts';
 import { rememberedPort } from '../ports.ts';
 import type { Profile } from './profile.ts';
 
@@ -27,6 +28,10 @@ export const local: Profile = {
     },
   },
   async prepare(directory) {
+    if (!(await canOpenByHandle()))
+      throw new Error(
+        'NFS-Ganesha needs root: run this as root, or `make stack` for a service without storage',
+      );
     return { ganesha: { ganesha_service_port: await rememberedPort(join(directory, 'nfs-port')) } };
   },
 };

@@ -10,7 +10,7 @@ export interface Profile {
   /** starts empty each time, and commits needn't survive a crash of the machine */
   throwaway: boolean;
   config: ConfigSections;
-  /** options that depend on the stack's directory, asked for at every start */
+  /** options that depend on the machine and the stack's directory, asked for at every start; throws what is missing */
   prepare?(directory: string): Promise<ConfigSections>;
 }
 
