@@ -119,14 +119,20 @@ export async function lockAccessRule(tx: Tx, id: string): Promise<boolean> {
   );
 }
 
+export interface RuledInstance extends RulesOfInstance {
+  id: string;
+}
+
 /**
  * The live instances of a share, as far as their rules are concerned, locked: until the transaction ends no job
  * settles their states.
  */
-export function lockRuledInstances(tx: Tx, shareId: string): Promise<(RulesOfInstance & { id: string })[]> {
-  return tx.rows`
-    SELECT id, status, host, access_rules_status AS accessRulesStatus FROM share_instances
-    WHERE share_id = ${shareId} AND deleted = 'False' ORDER BY created_at, id FOR UPDATE`;
+export async function lockRuledInstances(tx: Tx, shareId: string): Promise<RuledInstance[]> {
+  const rows = await tx.rows<Omit<RuledInstance, 'hasFailed'> & { hasFailed: number }>`
+    SELECT i.id, i.status, i.host, EXISTS (SELECT 1 FROM share_instance_access_map m
+      WHERE m.share_instance_id = i.id AND m.deleted = 'False' AND m.state = 'error') AS hasFailed
+    FROM share_instances i WHERE i.share_id = ${shareId} AND i.deleted = 'False' ORDER BY i.created_at, i.id FOR UPDATE`;
+  return rows.map((row) => ({ ...row, hasFailed: row.hasFailed === 1 }));
 }
 
 /** Whom the share's rules are for, those on their way out among them. */
@@ -196,9 +202,7 @@ export async function queueUpdate(
   return true;
 }
 
-/** An error stays until the job has looked again: a client must not take a change that is queued for a cure. */
 async function markSyncing(tx: Tx, shareId: string): Promise<void> {
   await tx.run`
-    UPDATE share_instances SET access_rules_status = 'syncing'
-    WHERE share_id = ${shareId} AND deleted = 'False' AND access_rules_status = 'active'`;
+    UPDATE share_instances SET access_rules_status = 'syncing' WHERE share_id = ${shareId} AND deleted = 'False'`;
 }

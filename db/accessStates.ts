@@ -124,7 +124,7 @@ async function settleStatus(tx: Tx, instanceId: string): Promise<void> {
       WHERE m.share_instance_id = ${instanceId} AND m.deleted = 'False' AND ${condition})`;
   await tx.run`
     UPDATE share_instances SET access_rules_status = CASE
-      WHEN ${any(sql`m.state = 'error'`)} THEN 'error'
-      WHEN ${any(sql`m.state <> 'active'`)} THEN 'syncing' ELSE 'active' END
+      WHEN ${any(sql`m.state NOT IN ('active', 'error')`)} THEN 'syncing'
+      WHEN ${any(sql`m.state = 'error'`)} THEN 'error' ELSE 'active' END
     WHERE id = ${instanceId} AND deleted = 'False'`;
 }

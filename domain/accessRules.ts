@@ -109,7 +109,8 @@ export function backendAccessTo(type: string, to: string): string {
 export interface RulesOfInstance {
   status: string;
   host: string | null;
-  accessRulesStatus: string;
+  /** is a rule in error on it? */
+  hasFailed: boolean;
 }
 
 /** Throws invalidAccess unless every instance can take a change of its rules. */
@@ -125,7 +126,7 @@ export function assertChangeable(instances: readonly RulesOfInstance[]): void {
 
 /** For versions in which all rules share one state: after a failure it has to be cleared before rules are added. */
 export function assertNoneFailed(instances: readonly RulesOfInstance[]): void {
-  if (instances.some(({ accessRulesStatus }) => accessRulesStatus === 'error')) {
+  if (instances.some(({ hasFailed }) => hasFailed)) {
     refuse('rules of the share have failed; deny those in state error first');
   }
 }

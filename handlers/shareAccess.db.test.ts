@@ -235,8 +235,9 @@ describe('from request to back end', () => {
     expect(disk.held).toHaveLength(1);
 
     const later = await share.allow('10.0.0.3');
-    expect(await share.statuses()).toEqual(['error']);
+    expect(await share.statuses()).toEqual(['syncing']);
     await share.work(disk);
+    expect(await share.statuses()).toEqual(['error']);
     expect(await share.show(later.id)).toMatchObject({ state: 'active' });
     expect(disk.held.at(-1)!.rules).toEqual(['10.0.0.1 rw', '10.0.0.2 rw', '10.0.0.3 rw']);
 

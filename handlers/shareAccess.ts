@@ -9,6 +9,7 @@ import {
   listAccessRules,
   lockRuledInstances,
   queueDenial,
+  type RuledInstance,
 } from '#db/accessRules.ts';
 import type { Tx } from '#db/connection.ts';
 import { mergeMetadata } from '#db/metadata.ts';
@@ -18,7 +19,6 @@ import {
   type Access,
   assertChangeable,
   assertNoneFailed,
-  type RulesOfInstance,
   readAccess,
   readLevel,
   readRuleMetadata,
@@ -110,10 +110,7 @@ export async function changeableShare(
 }
 
 /** The share's instances, none of which may be busy; nobody else changes its rules until the transaction ends. */
-export async function lockedInstances(
-  tx: Tx,
-  shareId: string,
-): Promise<(RulesOfInstance & { id: string })[]> {
+export async function lockedInstances(tx: Tx, shareId: string): Promise<RuledInstance[]> {
   await lockShare(tx, shareId);
   const instances = await lockRuledInstances(tx, shareId);
   assertChangeable(instances);
@@ -125,7 +122,7 @@ export async function queueSync(
   tx: Tx,
   ctx: Ctx,
   shareId: string,
-  instances: readonly (RulesOfInstance & { id: string })[],
+  instances: readonly RuledInstance[],
 ): Promise<void> {
   for (const { id, host } of instances) {
     await enqueue(tx, {
