@@ -41,7 +41,10 @@ const smallLog = '--innodb-log-file-size=16M';
 export async function startMariaDb(options: MariaDbOptions): Promise<MariaDb> {
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
   const data = join(options.directory, 'data');
-  if (!existsSync(data)) await install(data);
+  // Its own: a server that starts removes the temporary tables that lie there, those of its neighbours too.
+  const temporary = join(options.directory, 'tmp');
+  mkdirSync(temporary, { recursive: true, mode: 0o700 });
+  if (!existsSync(data)) await install(data, temporary);
   const password = randomBytes(24).toString('base64url');
   const startStatements = join(options.directory, 'start.sql');
   rmSync(startStatements, { force: true });
@@ -49,7 +52,7 @@ export async function startMariaDb(options: MariaDbOptions): Promise<MariaDb> {
   return onPort(options.port, async (port) => {
     const part = await Part.start({
       name: 'mariadb',
-      command: ['mariadbd', ...serverArguments(data, port, startStatements, options.durable)],
+      command: ['mariadbd', ...serverArguments(data, temporary, port, startStatements, options.durable)],
       logFile: join(options.directory, 'mariadb.log'),
       isReady: () => answers(port, password),
       onDeath: options.onDeath,
@@ -69,7 +72,7 @@ export async function startMariaDb(options: MariaDbOptions): Promise<MariaDb> {
 }
 
 /** Makes the system tables beside their place and moves them there whole: a half-made one is never taken for real. */
-async function install(data: string): Promise<void> {
+async function install(data: string, temporary: string): Promise<void> {
   const unfinished = `${data}.new`;
   rmSync(unfinished, { recursive: true, force: true });
   const { username } = userInfo();
@@ -83,6 +86,7 @@ async function install(data: string): Promise<void> {
     '--skip-test-db',
     `--user=${username}`,
     `--datadir=${unfinished}`,
+    `--tmpdir=${temporary}`,
     smallLog,
     '--innodb-flush-log-at-trx-commit=0',
   ];
@@ -104,11 +108,18 @@ function statements(password: string): string {
   ].join('\n');
 }
 
-function serverArguments(data: string, port: number, startStatements: string, durable: boolean): string[] {
+function serverArguments(
+  data: string,
+  temporary: string,
+  port: number,
+  startStatements: string,
+  durable: boolean,
+): string[] {
   return [
     '--no-defaults',
     `--user=${userInfo().username}`,
     `--datadir=${data}`,
+    `--tmpdir=${temporary}`,
     // Relative to the data: the path of a socket may not be longer than 107 bytes.
     '--socket=mariadb.sock',
     '--pid-file=mariadb.pid',

@@ -49,6 +49,11 @@ function isAlive(pid: number): boolean {
   }
 }
 
+test('MariaDB keeps its temporary tables to itself: neighbours that start remove what lies in a shared place', async () => {
+  const server = started(await startMariaDb({ directory: dir, durable: false }));
+  expect(await ask(server, 'SELECT @@tmpdir AS place')).toEqual([{ place: join(dir, 'tmp') }]);
+}, 60_000);
+
 test('MariaDB keeps its data from one start to the next', async () => {
   const directory = join(dir, 'x'.repeat(120));
   const first = started(await startMariaDb({ directory, durable: true }));
