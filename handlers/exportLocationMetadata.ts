@@ -34,7 +34,7 @@ interface Location {
 
 export const exportLocationMetadata = {
   async listExportLocationMetadata() {
-    // Never was of use to clients, and so answers as it always has: they read it in the location itself.
+    // As recorded (metadata 37, 41): the API refuses this list; clients read the metadata in the location itself.
     throw fault('invalidInput', {
       reason:
         "this list isn't served: the metadata is in the export location itself, and each pair under its key",

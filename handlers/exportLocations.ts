@@ -45,7 +45,7 @@ function locationsOf(ctx: Ctx, shareId: string) {
 }
 
 /** A location of a share that the caller may see; who it is for, the caller has to check. */
-export async function shareLocation(ctx: Ctx, shareId: string, id: string): Promise<ExportLocationRow> {
+async function shareLocation(ctx: Ctx, shareId: string, id: string): Promise<ExportLocationRow> {
   const share = await visibleShare(ctx, shareId, { refusal: 'shareNotFound' });
   const location = await findShareLocation(ctx.db, locationsOf(ctx, share.id), id);
   if (!location) throw fault('exportLocationNotFound', { id });
