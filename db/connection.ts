@@ -69,6 +69,7 @@ export function connect(address: DatabaseAddress): Db {
     dateStrings: true,
     jsonStrings: true,
     supportBigNumbers: true,
+    maxPreparedStatements: 256,
     typeCast: cast,
   });
   // Asked for on connect, before any statement of ours: the driver keeps them in order. The schema's texts are

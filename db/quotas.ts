@@ -74,7 +74,7 @@ export async function release(tx: Tx, owner: QuotaOwner, deltas: Deltas): Promis
   await add(tx, 'in_use', ownRows(rows, owner), negative(deltas));
 }
 
-/** Holds quota for a job; answers the reservation's id, which the job commits or rolls back. */
+/** Holds quota (positive amounts: what is given back waits for nothing) for a job; answers the reservation's id, which the job commits or rolls back. */
 export async function reserve(
   tx: Tx,
   owner: QuotaOwner,
@@ -82,6 +82,8 @@ export async function reserve(
   defaults: QuotaDefaults,
   expireSeconds: number,
 ): Promise<string> {
+  if (Object.values(deltas).some((delta) => delta < 0))
+    throw new Error('a reservation holds positive amounts only');
   const rows = await lockAndCheck(tx, owner, deltas, defaults);
   await add(tx, 'reserved', rows, deltas);
   const uuid = randomUUID();

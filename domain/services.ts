@@ -31,3 +31,8 @@ export function splitHost(host: string): { host: string; backend: string | null;
 export function backendOf(host: string): string {
   return host.split('#')[0]!;
 }
+
+/** The queue of a back end's worker; `host` may be a pool's full name. Queue names hold no colon. */
+export function shareQueue(host: string): string {
+  return `share.${backendOf(host).replaceAll(':', '_')}`;
+}

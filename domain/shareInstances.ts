@@ -1,4 +1,4 @@
-/** Share instances: what an admin may set the status of one to. */
+/** What an admin may set the status of a share, or of one of its instances, to. */
 import { fault } from './faults.ts';
 
 const settable: readonly string[] = [
@@ -13,9 +13,9 @@ const settable: readonly string[] = [
 ];
 
 /** Refuses a status that isn't set by hand. */
-export function assertSettable(status: string): void {
-  if (settable.includes(status)) return;
+export function assertSettable(status: string | undefined): asserts status is string {
+  if (status !== undefined && settable.includes(status)) return;
   throw fault('invalidInput', {
-    reason: `status must be one of ${settable.join(', ')}; not ${JSON.stringify(status)}`,
+    reason: `status must be one of ${settable.join(', ')}; not ${JSON.stringify(status ?? null)}`,
   });
 }

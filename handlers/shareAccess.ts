@@ -26,7 +26,7 @@ import {
 } from '#domain/accessRules.ts';
 import { asBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
-import { backendOf } from '#domain/services.ts';
+import { shareQueue } from '#domain/services.ts';
 import { shareJobs } from '#domain/shares.ts';
 import { now } from '#domain/time.ts';
 import type { Ctx } from './context.ts';
@@ -126,7 +126,7 @@ export async function queueSync(
 ): Promise<void> {
   for (const { id, host } of instances) {
     await enqueue(tx, {
-      queue: `share.${backendOf(host!)}`,
+      queue: shareQueue(host!),
       kind: shareJobs.access,
       resource: shareId,
       payload: jobFor(ctx, { shareId, instanceId: id }),

@@ -15,7 +15,7 @@ import { change, transition } from '#db/transition.ts';
 import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { readPage } from '#domain/paging.ts';
-import { backendOf } from '#domain/services.ts';
+import { shareQueue } from '#domain/services.ts';
 import { assertSettable } from '#domain/shareInstances.ts';
 import { shareLife, sharesQuota } from '#domain/shares.ts';
 import type { Operations } from '#generated/handlers.ts';
@@ -115,7 +115,7 @@ async function forceDelete(tx: Tx, ctx: Ctx, id: string): Promise<void> {
     tx,
     shareLife.delete,
     subject,
-    { queue: `share.${backendOf(host)}`, resource: shareId, payload },
+    { queue: shareQueue(host), resource: shareId, payload },
     true,
   );
 }

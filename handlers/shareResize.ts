@@ -7,7 +7,7 @@ import { sql } from '#db/sql.ts';
 import { transition } from '#db/transition.ts';
 import { readBoolean } from '#domain/booleans.ts';
 import { Fault, fault } from '#domain/faults.ts';
-import { backendOf } from '#domain/services.ts';
+import { shareQueue } from '#domain/services.ts';
 import { shareJobs, shareLife } from '#domain/shares.ts';
 import { sizeProblem } from '#domain/shareTypeSpecs.ts';
 import type { Ctx } from './context.ts';
@@ -45,7 +45,7 @@ export const shareResize = {
     }
     await ctx.transaction((tx) =>
       transition(tx, shareLife.shrink, instancesOf(share), {
-        queue: `share.${backendOf(share.host ?? '')}`,
+        queue: shareQueue(share.host ?? ''),
         resource: share.id,
         payload: jobFor(ctx, {
           shareId: share.id,
@@ -85,7 +85,7 @@ async function extend(ctx: Ctx, share: ShareRow, size: number, force: boolean): 
         reservation,
       });
       const step = force ? { ...shareLife.extend, kind: shareJobs.grow } : shareLife.extend;
-      const queue = force ? `share.${backendOf(share.host ?? '')}` : 'scheduler';
+      const queue = force ? shareQueue(share.host ?? '') : 'scheduler';
       await transition(tx, step, instancesOf(share), { queue, resource: share.id, payload });
     });
   } catch (error) {

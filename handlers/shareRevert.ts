@@ -6,7 +6,7 @@ import { newestSnapshotOf, type SnapshotRow } from '#db/snapshots.ts';
 import { sql } from '#db/sql.ts';
 import { change, transition } from '#db/transition.ts';
 import { fault } from '#domain/faults.ts';
-import { backendOf } from '#domain/services.ts';
+import { shareQueue } from '#domain/services.ts';
 import { shareLife } from '#domain/shares.ts';
 import { assertNewest, snapshotLife } from '#domain/snapshots.ts';
 import type { Ctx } from './context.ts';
@@ -58,7 +58,7 @@ async function beginRevert(tx: Tx, ctx: Ctx, share: ShareRow, snapshot: Snapshot
     shareLife.revert,
     { table: 'share_instances', where: sql`id = ${share.instance_id}`, what: 'Share', id: share.id },
     {
-      queue: `share.${backendOf(share.host ?? '')}`,
+      queue: shareQueue(share.host ?? ''),
       resource: share.id,
       payload: jobFor(ctx, {
         shareId: share.id,

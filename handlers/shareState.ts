@@ -4,6 +4,7 @@ import { hasLocks, holdersOf } from '#db/shareHolds.ts';
 import { lockShare, setSoftDeleted, setTaskState } from '#db/shares.ts';
 import { list, sql } from '#db/sql.ts';
 import { fault } from '#domain/faults.ts';
+import { assertSettable } from '#domain/shareInstances.ts';
 import { softDeletable } from '#domain/shares.ts';
 import type { Handlers } from './request.ts';
 import { deleteShare } from './shares.ts';
@@ -14,7 +15,7 @@ export const shareState = {
     const share = await ownShare(ctx, path.id);
     ctx.authorize('share:reset_status', share as never);
     const status = body.status ?? body['os-status'];
-    if (!status) throw fault('invalidInput', { reason: 'the status to set must be given' });
+    assertSettable(status);
     await ctx.transaction(async (tx) => {
       await tx.run`UPDATE share_instances SET status = ${status}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${share.instance_id} AND deleted = 'False'`;
     });

@@ -18,7 +18,7 @@ import { change, transition } from '#db/transition.ts';
 import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
-import { backendOf } from '#domain/services.ts';
+import { shareQueue } from '#domain/services.ts';
 import { shareLife, sharesQuota } from '#domain/shares.ts';
 import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
@@ -103,7 +103,7 @@ export async function deleteShare(tx: Tx, ctx: Ctx, share: ShareRow, force = fal
     shareLife.delete,
     subject,
     {
-      queue: `share.${backendOf(share.host)}`,
+      queue: shareQueue(share.host),
       resource: share.id,
       payload: jobFor(ctx, { shareId: share.id, instanceId: share.instance_id, force }),
     },

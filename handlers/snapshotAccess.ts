@@ -8,7 +8,7 @@ import { instancesOfSnapshot } from '#db/snapshotInstances.ts';
 import { lockSnapshot, type SnapshotRow } from '#db/snapshots.ts';
 import { readAccess, sameAccess } from '#domain/accessRules.ts';
 import { fault } from '#domain/faults.ts';
-import { backendOf } from '#domain/services.ts';
+import { shareQueue } from '#domain/services.ts';
 import { snapshotAccessJob } from '#domain/snapshots.ts';
 import type { PolicyName } from '#generated/policies.ts';
 import type { Ctx } from './context.ts';
@@ -92,7 +92,7 @@ async function beginSync(
   for (const instance of instances) {
     await enqueue(tx, {
       kind: snapshotAccessJob,
-      queue: `share.${backendOf(instance.host)}`,
+      queue: shareQueue(instance.host),
       resource: snapshot.share_id,
       payload: jobFor(ctx, { snapshotId: snapshot.id, instanceId: instance.id }),
     });

@@ -23,7 +23,7 @@ import { asBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { readMetadata } from '#domain/metadata.ts';
 import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
-import { backendOf } from '#domain/services.ts';
+import { shareQueue } from '#domain/services.ts';
 import { assertSettable, snapshotLife, snapshotsQuota } from '#domain/snapshots.ts';
 import { now } from '#domain/time.ts';
 import type { Operations } from '#generated/handlers.ts';
@@ -61,7 +61,7 @@ export const snapshots = {
       });
     }
     refuseUnavailable(share, share.status);
-    refuseBusy(share);
+    refuseBusy(share, 400);
     return { snapshot: await takeSnapshot(ctx, share, body) };
   },
 
@@ -128,7 +128,7 @@ function takeSnapshot(
     for (const instance of instances) {
       await enqueue(tx, {
         kind: snapshotLife.create.kind,
-        queue: `share.${backendOf(instance.host)}`,
+        queue: shareQueue(instance.host),
         resource: share.id,
         payload: jobFor(ctx, { snapshotId: id, instanceId: instance.id }),
       });
@@ -156,7 +156,7 @@ async function beginDeletion(tx: Tx, ctx: Ctx, snapshot: SnapshotRow, force: boo
   for (const instance of await instancesOfSnapshot(tx, snapshot.id)) {
     await enqueue(tx, {
       kind: snapshotLife.delete.kind,
-      queue: `share.${backendOf(instance.host)}`,
+      queue: shareQueue(instance.host),
       resource: snapshot.share_id,
       payload: jobFor(ctx, { snapshotId: snapshot.id, instanceId: instance.id, force }),
     });

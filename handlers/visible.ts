@@ -42,10 +42,14 @@ export function refuseSoftDeleted(share: ShareRow, doing: string): void {
   }
 }
 
-/** A share that something long (a migration) is at work on takes no change. */
-export function refuseBusy(share: ShareRow): void {
+/** A share that something long (a migration) is at work on takes no change: 409, or the operation's own status. */
+export function refuseBusy(share: ShareRow, status?: number): void {
   if (share.task_state !== null && busyTaskStates.includes(share.task_state)) {
-    throw fault('conflict', { reason: `Share ${share.id} is busy: its task state is ${share.task_state}.` });
+    throw fault(
+      'conflict',
+      { reason: `Share ${share.id} is busy: its task state is ${share.task_state}.` },
+      status,
+    );
   }
 }
 

@@ -16,6 +16,9 @@ export type Log = (
   detail?: Record<string, unknown>,
 ) => void;
 
+/** Thrown by a job that can't be decided now and should be run again soon, as it is. */
+export class TryAgain extends Error {}
+
 /** What all jobs of a process share. */
 export interface Tools {
   db: Db;

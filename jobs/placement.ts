@@ -4,11 +4,14 @@ import { shareServices } from '#db/services.ts';
 import type { InstanceRow } from '#db/shareInstances.ts';
 import { findShareType } from '#db/shareTypes.ts';
 import { isUp } from '#domain/services.ts';
-import type { Tools } from './job.ts';
+import { type Tools, TryAgain } from './job.ts';
 import { HostStates, type ServiceEntry } from './scheduler/hostState.ts';
 import { type SchedulerOptions, schedulerOptions } from './scheduler/options.ts';
 import type { ScheduleRequest, SchedulerHints } from './scheduler/request.ts';
 import { type Outcome, schedule } from './scheduler/schedule.ts';
+
+/** Runs, half a second apart, in which a share waits for back ends to report. */
+export const PATIENT_ATTEMPTS = 15;
 
 /** Chooses pools, and remembers what it placed until the back ends report it themselves. */
 export class Placer {
@@ -22,7 +25,11 @@ export class Placer {
     this.#options = schedulerOptions(tools.settings);
   }
 
-  async place(request: ScheduleRequest): Promise<Outcome> {
+  /**
+   * Places by the last reports. While a service that is up has not reported (it, or Redis, has just started), and
+   * `patience` is left, a refusal for want of back ends is TryAgain instead.
+   */
+  async place(request: ScheduleRequest, patience = false): Promise<Outcome> {
     const { db, reports, settings, log } = this.#tools;
     const [services, reported] = await Promise.all([shareServices(db), reports()]);
     const at = Date.now();
@@ -42,6 +49,14 @@ export class Placer {
     const outcome = schedule(request, this.#states.pools(), this.#options);
     for (const warning of outcome.warnings)
       log('warn', 'a back end’s function could not be used', { warning });
+    if (patience && outcome.refused && outcome.detail === 'shareBackendNotReadyYet') {
+      const silent = services.find(
+        (service) =>
+          isUp(service, settings.service_down_time, at) &&
+          !reported.some(({ host }) => host === service.host),
+      );
+      if (silent) throw new TryAgain(`${silent.host} has not reported yet`);
+    }
     if (!outcome.refused) this.#states.consume(outcome.host, request.size, at);
     return outcome;
   }

@@ -8,11 +8,6 @@ export const OUTBOX_CHANNEL = 'shoal:outbox';
 /** A hash of `host@backend` to its last capability report. */
 export const REPORTS_KEY = 'shoal:reports';
 
-/** The queue of a back end's worker. `host` may be a pool's full name. */
-export function shareQueue(host: string): string {
-  return `share.${host.split('#')[0]!.replaceAll(':', '_')}`;
-}
-
 export function jobId(rowId: number): string {
   return `outbox-${rowId}`;
 }

@@ -1,11 +1,12 @@
 /** Shares whose time in the recycle bin is over are deleted, as their owners would have. */
+
 import { expiredSoftDeleted, findShare, lockShare } from '#db/shares.ts';
 import { sql } from '#db/sql.ts';
 import { transition } from '#db/transition.ts';
 import { Fault } from '#domain/faults.ts';
+import { shareQueue } from '#domain/services.ts';
 import { shareLife } from '#domain/shares.ts';
 import type { Tools } from './job.ts';
-import { shareQueue } from './queues.ts';
 
 export async function emptyRecycleBin({ db, log }: Tools): Promise<void> {
   for (const { id } of await expiredSoftDeleted(db)) {

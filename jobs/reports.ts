@@ -17,15 +17,23 @@ export async function publishReport(redis: Redis, host: string, driver: Driver):
   await redis.hset(REPORTS_KEY, host, JSON.stringify(report));
 }
 
-/** Reads all reports; those that did not change are not parsed again. */
+/** How long a report that Redis no longer has still counts: it may come back empty, and is told anew soon. */
+const REMEMBERED_MS = 60_000;
+
+/** Reads all reports; those that did not change are not parsed again, those that Redis lost are remembered a while. */
 export function reportReader(redis: Redis): () => Promise<BackendReport[]> {
-  let parsed = new Map<string, BackendReport>();
+  let known = new Map<string, { text: string; report: BackendReport }>();
   return async () => {
-    const texts = Object.values(await redis.hgetall(REPORTS_KEY));
-    const next = new Map<string, BackendReport>();
-    for (const text of texts) next.set(text, parsed.get(text) ?? (JSON.parse(text) as BackendReport));
-    parsed = next;
-    return [...next.values()].sort((a, b) => a.host.localeCompare(b.host));
+    const texts = Object.entries(await redis.hgetall(REPORTS_KEY));
+    const next = new Map(
+      [...known].filter(([, { report }]) => Date.now() - Date.parse(`${report.at}Z`) < REMEMBERED_MS),
+    );
+    for (const [host, text] of texts) {
+      const before = known.get(host);
+      next.set(host, before?.text === text ? before : { text, report: JSON.parse(text) as BackendReport });
+    }
+    known = next;
+    return [...known.values()].map(({ report }) => report).sort((a, b) => a.host.localeCompare(b.host));
   };
 }
 

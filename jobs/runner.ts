@@ -5,7 +5,7 @@ import type { Tx } from '#db/connection.ts';
 import { countAttempt, finishJob, forwardJob, loadJob, type OutboxRow } from '#db/outbox.ts';
 import { Fault } from '#domain/faults.ts';
 import { DriverError } from '#drivers/driver.ts';
-import type { AnyJob, Requester, Run, Tools } from './job.ts';
+import { type AnyJob, type Requester, type Run, type Tools, TryAgain } from './job.ts';
 
 /** A job that brought its process down this often is ended as failed. */
 const MOST_ATTEMPTS = 20;
@@ -159,6 +159,7 @@ async function lockJob(tx: Tx, row: OutboxRow): Promise<boolean> {
 /** Errors of the moment, not of the job: the database or Redis away, a deadlock that outlasted its retries. */
 function isPassing(error: unknown): boolean {
   if (error instanceof Fault || error instanceof DriverError) return false;
+  if (error instanceof TryAgain) return true;
   const { code, errno } = error as { code?: string; errno?: number };
   return (
     errno === 1213 ||

@@ -5,11 +5,12 @@ import { backendShare, findInstance, type InstanceRow } from '#db/shareInstances
 import { setShareSize } from '#db/shares.ts';
 import { settle } from '#db/transition.ts';
 import type { NamedStep } from '#domain/lifecycle.ts';
+import { shareQueue } from '#domain/services.ts';
 import { shareJobs, shareLife } from '#domain/shares.ts';
 import { DriverError } from '#drivers/driver.ts';
 import { job, minutes, type Run } from './job.ts';
-import { requestFor } from './placement.ts';
-import { shareQueue } from './queues.ts';
+import { PATIENT_ATTEMPTS, requestFor } from './placement.ts';
+
 import type { Outcome } from './scheduler/schedule.ts';
 import { driverOf, tellOfShare } from './shares.ts';
 
@@ -41,12 +42,15 @@ export const checkExtension = job<InstanceRow, Outcome>({
     const request = await requestFor(run.tools.db, instance, newSize - oldSize);
     if (request.shareType === null)
       return { refused: false, host: instance.host!, weight: 0, explanation: [], warnings: [] };
-    const outcome = await run.tools.placer!.place({
-      ...request,
-      kind: 'extend',
-      currentHost: instance.host,
-      share: { ...request.share, size: newSize },
-    });
+    const outcome = await run.tools.placer!.place(
+      {
+        ...request,
+        kind: 'extend',
+        currentHost: instance.host,
+        share: { ...request.share, size: newSize },
+      },
+      run.row.attempts < PATIENT_ATTEMPTS,
+    );
     await run.tools.explain?.(instance.shareId, outcome);
     return outcome;
   },

@@ -12,11 +12,12 @@ import {
 } from '#db/shareInstances.ts';
 import { backendSnapshot, findDrivenSnapshot, findSnapshot, type SnapshotRow } from '#db/snapshots.ts';
 import { settle } from '#db/transition.ts';
+import { shareQueue } from '#domain/services.ts';
 import { shareJobs, shareLife, sharesQuota } from '#domain/shares.ts';
 import { type Driver, DriverError, type ExportLocation } from '#drivers/driver.ts';
 import { job, minutes, type Run } from './job.ts';
-import { requestFor, resolveHints } from './placement.ts';
-import { shareQueue } from './queues.ts';
+import { PATIENT_ATTEMPTS, requestFor, resolveHints } from './placement.ts';
+
 import type { Outcome } from './scheduler/schedule.ts';
 
 interface CreatePayload {
@@ -37,14 +38,17 @@ export const scheduleShare = job<InstanceRow, Outcome>({
       instance.snapshotId === null ? undefined : await findSnapshot(tools.db, instance.snapshotId);
     if (instance.host !== null) return placed(instance.host);
     const request = await requestFor(tools.db, instance, instance.size);
-    const outcome = await tools.placer!.place({
-      ...request,
-      kind: source ? 'createFromSnapshot' : 'create',
-      source: source?.host ? { host: source.host } : null,
-      availabilityZone: payload.zone ?? request.availabilityZone,
-      hints: await resolveHints(tools.db, payload.hints),
-      isAdmin: payload.isAdmin,
-    });
+    const outcome = await tools.placer!.place(
+      {
+        ...request,
+        kind: source ? 'createFromSnapshot' : 'create',
+        source: source?.host ? { host: source.host } : null,
+        availabilityZone: payload.zone ?? request.availabilityZone,
+        hints: await resolveHints(tools.db, payload.hints),
+        isAdmin: payload.isAdmin,
+      },
+      row.attempts < PATIENT_ATTEMPTS,
+    );
     await tools.explain?.(instance.shareId, outcome);
     return outcome;
   },

@@ -20,7 +20,10 @@ db.command('version')
   .description('shows which schema the database has')
   .action(async () => {
     const state = await schemaState(address());
-    print(state, `${state.revision ?? 'no schema'}${state.migrations.length > 0 ? ` (${state.migrations.join(', ')})` : ''}`);
+    print(
+      state,
+      `${state.revision ?? 'no schema'}${state.migrations.length > 0 ? ` (${state.migrations.join(', ')})` : ''}`,
+    );
   });
 
 program.parseAsync().catch((error: Error) => {
@@ -30,7 +33,9 @@ program.parseAsync().catch((error: Error) => {
 
 function address() {
   const options = program.opts<{ configFile: string[]; configDir: string[] }>();
-  return databaseAddress(loadOrExit({ configFiles: options.configFile, configDirs: options.configDir, roles: [] }));
+  return databaseAddress(
+    loadOrExit({ configFiles: options.configFile, configDirs: options.configDir, roles: [] }),
+  );
 }
 
 function print(data: unknown, text: string): void {

@@ -1,6 +1,8 @@
 /** The worker process: schedules, drives back ends, copies data; which of these, `--roles` says. */
+
 import { onOutboxWrite } from '#db/outbox.ts';
 import { heartbeat, registerService } from '#db/services.ts';
+import { shareQueue } from '#domain/services.ts';
 import type { Driver } from '#drivers/driver.ts';
 import { createDriver } from '#drivers/index.ts';
 import { ensureBackend } from '#jobs/ensure.ts';
@@ -9,7 +11,7 @@ import { jobs } from '#jobs/index.ts';
 import type { Log, Tools } from '#jobs/job.ts';
 import { runPeriodically } from '#jobs/periodic.ts';
 import { Placer } from '#jobs/placement.ts';
-import { DATA_QUEUE, OUTBOX_CHANNEL, SCHEDULER_QUEUE, shareQueue } from '#jobs/queues.ts';
+import { DATA_QUEUE, OUTBOX_CHANNEL, SCHEDULER_QUEUE } from '#jobs/queues.ts';
 import { startRelay } from '#jobs/relay.ts';
 import { reportReader, reportRegularly } from '#jobs/reports.ts';
 import { startRunner } from '#jobs/runner.ts';

@@ -1,8 +1,15 @@
 /** The version document: what clients read first. */
 import { MAX_VERSION, MIN_VERSION } from '#generated/versions.ts';
 
-/** The document of `/` (300) and `/v2/` (200). */
+let last = { endpoint: '', text: '' };
+
+/** The document of `/` (300) and `/v2/` (200). Most clients come by one address: its document is kept. */
 export function versionDocument(endpoint: string): string {
+  if (last.endpoint !== endpoint) last = { endpoint, text: write(endpoint) };
+  return last.text;
+}
+
+function write(endpoint: string): string {
   return JSON.stringify({
     versions: [
       {

@@ -45,6 +45,8 @@ const adminToken = 'shoal:5a0a1:admin,member,reader';
 
 /** Starts everything and waits until the API serves and every back end has reported its pools. */
 export async function startStack(options: StackOptions): Promise<Stack> {
+  // What Node compiles once is kept: the next start takes half the time, and needs less memory.
+  process.env.NODE_COMPILE_CACHE ??= resolve(serverDirectory, '../node_modules/.cache/shoal');
   if (options.port !== 0 && !(await isPortFree(options.port)))
     throw new Error(`port ${options.port} of 127.0.0.1 is taken: choose another, or 0 for any`);
   const temporary = options.stateDirectory === undefined;
