@@ -54,6 +54,12 @@ const SESSION = [
 /** A statement that runs longer than this is given up: nothing here takes near as long. */
 const STATEMENT_DEADLINE_MS = 30_000;
 
+/**
+ * Statements that a connection keeps prepared, the least used going first. Filters and pages make ever new ones, and
+ * the server has room for 16,382 over all connections: once full, it refuses every client.
+ */
+const PREPARED_PER_CONNECTION = 128;
+
 /** Opens the pool; connects lazily. Errors name the server, never the password. */
 export function connect(address: DatabaseAddress): Db {
   const pool = createPool({
@@ -64,12 +70,12 @@ export function connect(address: DatabaseAddress): Db {
     connectionLimit: address.poolSize ?? 10,
     connectTimeout: 5_000,
     enableKeepAlive: true,
+    maxPreparedStatements: PREPARED_PER_CONNECTION,
     charset: 'utf8mb4_general_ci',
     timezone: 'Z',
     dateStrings: true,
     jsonStrings: true,
     supportBigNumbers: true,
-    maxPreparedStatements: 256,
     typeCast: cast,
   });
   // Asked for on connect, before any statement of ours: the driver keeps them in order. The schema's texts are

@@ -68,8 +68,8 @@ export async function loadJob(db: Queries, id: number): Promise<OutboxRow | unde
 }
 
 /** Counts an attempt, so that a job that brings its process down each time comes to an end. */
-export async function countAttempt(db: Queries, id: number): Promise<void> {
-  await db.run`UPDATE shoal_outbox SET attempts = attempts + 1 WHERE id = ${id}`;
+export async function countAttempt(db: Queries, id: number, by: 1 | -1 = 1): Promise<void> {
+  await db.run`UPDATE shoal_outbox SET attempts = attempts + ${by} WHERE id = ${id}`;
 }
 
 /** Ends a job: false when another run of it already did, and then this run must change nothing. */

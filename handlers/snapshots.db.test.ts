@@ -164,14 +164,17 @@ test('an admin’s snapshot of another project’s share is the admin’s, and c
   expect(await world.usage(admin.projectId)).toMatchObject({ snapshots: [1, 0] });
 });
 
-test('a snapshot that a share is just being made from stays', async () => {
+test('the deletion of a snapshot waits for the share that is just being made from it', async () => {
   const { share, owner, take, work } = await given();
   const { id } = await take();
   await work();
   const clone = await world.share({ snapshotId: id, status: 'creating', projectId: share.projectId });
-  await expect(remove(owner, id)).rejects.toMatchObject({ status: 409 });
-  await world.db.run`UPDATE share_instances SET status = 'available' WHERE id = ${clone.instanceId}`;
   await remove(owner, id);
+  await expect(work()).rejects.toThrow(/being made/);
+  expect(await show(owner, id)).toMatchObject({ status: 'deleting' });
+  await world.db.run`UPDATE share_instances SET status = 'available' WHERE id = ${clone.instanceId}`;
+  await work();
+  await expect(show(owner, id)).rejects.toMatchObject({ status: 404 });
 });
 
 test('a status is set by hand, among those there are, on the snapshot and on one instance', async () => {

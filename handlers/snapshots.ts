@@ -9,7 +9,6 @@ import {
   countSnapshots,
   findSnapshot,
   insertSnapshot,
-  isBeingCloned,
   listSnapshotNames,
   listSnapshots,
   lockSources,
@@ -75,11 +74,6 @@ export const snapshots = {
 
   async deleteSnapshot({ ctx, path }) {
     const snapshot = await visibleSnapshot(ctx, path.id, 'share:delete_snapshot');
-    if (await isBeingCloned(ctx.db, snapshot.id)) {
-      throw fault('conflict', {
-        reason: `A share is just being created from snapshot ${snapshot.id}; delete it afterwards.`,
-      });
-    }
     await ctx.transaction((tx) => beginDeletion(tx, ctx, snapshot, false));
   },
 

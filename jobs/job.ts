@@ -16,8 +16,17 @@ export type Log = (
   detail?: Record<string, unknown>,
 ) => void;
 
-/** Thrown by a job that can't be decided now and should be run again soon, as it is. */
-export class TryAgain extends Error {}
+/**
+ * Thrown by a job that can't be decided now and should be run again soon, as it is. Runs count as attempts
+ * unless they wait for something that is known to end.
+ */
+export class TryAgain extends Error {
+  readonly counts: boolean;
+  constructor(message: string, { counts = true } = {}) {
+    super(message);
+    this.counts = counts;
+  }
+}
 
 /** What all jobs of a process share. */
 export interface Tools {

@@ -99,6 +99,7 @@ async function attempt(
       throw new DriverError('failed', `given up after ${run.row.attempts} attempts`);
     result = await job.perform(subject, run);
   } catch (error) {
+    if (error instanceof TryAgain && !error.counts) await countAttempt(run.tools.db, run.row.id, -1);
     if (stopping.aborted || isPassing(error)) throw error;
     await fail(
       job,

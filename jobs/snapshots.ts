@@ -7,12 +7,12 @@ import {
   removeSnapshotInstance,
   replaceSnapshotExportLocations,
 } from '#db/snapshotInstances.ts';
-import { backendSnapshot, type DrivenSnapshot, findDrivenSnapshot } from '#db/snapshots.ts';
+import { backendSnapshot, type DrivenSnapshot, findDrivenSnapshot, isBeingCloned } from '#db/snapshots.ts';
 import { settle } from '#db/transition.ts';
 import type { NamedStep } from '#domain/lifecycle.ts';
 import { snapshotLife, snapshotsQuota } from '#domain/snapshots.ts';
 import { DriverError, type SnapshotCreated, type Snapshots } from '#drivers/driver.ts';
-import { job, minutes, type Run } from './job.ts';
+import { job, minutes, type Run, TryAgain } from './job.ts';
 import { driverOf } from './shares.ts';
 
 export const createSnapshot = job<DrivenSnapshot, SnapshotCreated>({
@@ -41,6 +41,11 @@ export const deleteSnapshot = job<DrivenSnapshot, void>({
   deadlineMs: minutes(30),
   load: (run) => loadIn(run, snapshotLife.delete),
   async perform(snapshot, run) {
+    if (await isBeingCloned(run.tools.db, snapshot.snapshotId)) {
+      throw new TryAgain(`a share is just being made from snapshot ${snapshot.snapshotId}`, {
+        counts: false,
+      });
+    }
     try {
       const driven = backendSnapshot(snapshot);
       const driver = snapshotsOf(run, snapshot);
