@@ -15,10 +15,14 @@ export function json(reply: FastifyReply, status: number, body: string): Fastify
   return reply.code(status).header('Content-Type', 'application/json').serializer(asItIs).send(body);
 }
 
+/** Every answer names its request, so that its lines in the logs can be found. */
+export function identified(reply: FastifyReply, requestId: string): FastifyReply {
+  return reply.header('x-openstack-request-id', requestId);
+}
+
 /** Sends an answer under /v2 with the headers that all of them carry. */
 export function send(reply: FastifyReply, progress: Progress, status: number, body: string): FastifyReply {
   reply.header('x-compute-request-id', progress.requestId);
-  reply.header('x-openstack-request-id', progress.requestId);
   if (progress.versionText !== undefined) {
     reply.header(VERSION_HEADER, progress.versionText);
     if (progress.experimental) reply.header(EXPERIMENTAL_HEADER, 'True');
@@ -28,13 +32,12 @@ export function send(reply: FastifyReply, progress: Progress, status: number, bo
 }
 
 /** What no route matches. */
-export function nothingThere(reply: FastifyReply, progress?: Progress): FastifyReply {
-  if (progress) reply.header('x-openstack-request-id', progress.requestId);
+export function nothingThere(reply: FastifyReply): FastifyReply {
   return json(reply, 404, plainBody(404, 'Not Found', 'The resource could not be found.'));
 }
 
-export function unauthorized(reply: FastifyReply, identity: Identity, progress: Progress): FastifyReply {
-  reply.header('WWW-Authenticate', identity.challenge).header('x-openstack-request-id', progress.requestId);
+export function unauthorized(reply: FastifyReply, identity: Identity): FastifyReply {
+  reply.header('WWW-Authenticate', identity.challenge);
   return json(reply, 401, unauthorizedBody('The request needs a valid token in X-Auth-Token.'));
 }
 
@@ -42,7 +45,6 @@ export function unauthorized(reply: FastifyReply, identity: Identity, progress: 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { progress } = request;
   if ((error as { code?: string }).code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    reply.header('x-openstack-request-id', progress.requestId);
     const text = `The request body is larger than ${BODY_LIMIT} bytes.`;
     return json(reply, 413, plainBody(413, 'Request Entity Too Large', text));
   }

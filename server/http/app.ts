@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import cors from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
-import { answerError, BODY_LIMIT, json, nothingThere } from './answer.ts';
+import { answerError, BODY_LIMIT, identified, json, nothingThere } from './answer.ts';
 import { logEntry, type RequestLogEntry } from './progress.ts';
 import { endpointOf, type RouteOptions, router } from './route.ts';
 import { EXPERIMENTAL_HEADER, VERSION_HEADER } from './version.ts';
@@ -24,7 +24,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     keepAliveTimeout: 65_000,
     genReqId: () => '',
     exposeHeadRoutes: false,
-    frameworkErrors: (_error, _request, reply) => nothingThere(reply as unknown as FastifyReply),
+    // A path that can't be decoded: no hook has seen it.
+    frameworkErrors: (_error, _request, reply) =>
+      nothingThere(identified(reply as unknown as FastifyReply, newRequestId())),
   });
   app.decorateRequest('progress');
   app.removeAllContentTypeParsers();
@@ -33,12 +35,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   );
   if (options.allowedOrigins.length > 0) await app.register(cors, corsOptions(options.allowedOrigins));
 
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.progress = {
-      requestId: `req-${randomUUID()}`,
-      started: performance.now(),
-      experimental: false,
-    };
+  app.addHook('onRequest', (request, reply, done) => {
+    const requestId = newRequestId();
+    identified(reply, requestId);
+    request.progress = { requestId, started: performance.now(), experimental: false };
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -63,6 +63,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   return app;
 }
+
+const newRequestId = () => `req-${randomUUID()}`;
 
 function corsOptions(origins: readonly string[]) {
   return {

@@ -55,13 +55,13 @@ async function route(
   if (request.method === 'OPTIONS') return reply.code(200).send('');
 
   const caller = await options.identity.authenticate(header(request, 'x-auth-token'), progress.requestId);
-  if (!caller) return unauthorized(reply, options.identity, progress);
+  if (!caller) return unauthorized(reply, options.identity);
   progress.caller = caller;
 
   const rest = segments.slice(1);
   const root = rest.length === 1 && rest[0] === '';
   const found = root ? null : find(request.method, rest, projectId);
-  if (found === undefined) return nothingThere(reply, progress);
+  if (found === undefined) return nothingThere(reply);
 
   progress.experimental = header(request, EXPERIMENTAL_HEADER.toLowerCase())?.toLowerCase() === 'true';
   const asked = header(request, VERSION_HEADER.toLowerCase());
