@@ -30,8 +30,8 @@ export interface PartOptions {
 const setpriv = '/usr/bin/setpriv';
 const shortestPauseMs = 100;
 const longestPauseMs = 5_000;
-/** A part that ran this long isn't caught in a loop of deaths. */
-const steadyMs = 30_000;
+/** A part that ran this long isn't caught in a loop of deaths: it is started again soon. */
+const steadyMs = 3_000;
 
 export class Part {
   readonly name: string;

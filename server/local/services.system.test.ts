@@ -9,6 +9,7 @@ import { type MariaDb, startMariaDb } from './mariadb.ts';
 import { Part } from './part.ts';
 import { poll } from './poll.ts';
 import { startRedis } from './redis.ts';
+import { isRunning } from './stateDirectory.ts';
 
 let dir: string;
 const running: { stop(): Promise<void> }[] = [];
@@ -37,15 +38,6 @@ async function ask(server: MariaDb, statement: string): Promise<unknown> {
     return (await connection.query(statement))[0];
   } finally {
     await connection.end();
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
   }
 }
 
@@ -83,7 +75,7 @@ test('MariaDB that is killed comes back on the same port with the same account',
   expect(answer).toEqual([{ one: 1 }]);
   expect(deaths).toEqual(['mariadb ended (SIGKILL)']);
   await server.stop();
-  expect(pids.filter(isAlive)).toEqual([]);
+  expect(pids.filter(isRunning)).toEqual([]);
 });
 
 test('Redis answers to its password alone, and starts empty', async () => {
@@ -134,7 +126,7 @@ test('a part that ignores SIGTERM is killed in time', async () => {
   );
   const pid = part.pid!;
   await part.stop();
-  expect(isAlive(pid)).toBe(false);
+  expect(isRunning(pid)).toBe(false);
 });
 
 test('parts die with a parent that is killed', async () => {
@@ -148,7 +140,7 @@ test('parts die with a parent that is killed', async () => {
   });
   const [line] = await once(parent.stdout!, 'data');
   const pid = Number(String(line));
-  expect(isAlive(pid)).toBe(true);
+  expect(isRunning(pid)).toBe(true);
   parent.kill('SIGKILL');
-  await poll(async () => !isAlive(pid), { what: 'the end of the part', withinMs: 5_000 });
+  await poll(async () => !isRunning(pid), { what: 'the end of the part', withinMs: 5_000 });
 });

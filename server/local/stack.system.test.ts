@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { poll } from './poll.ts';
 import { recorded } from './profiles/recorded.ts';
 import { type Stack, startStack } from './stack.ts';
+import { isRunning } from './stateDirectory.ts';
 
 const api = `
 import { createServer } from 'node:http';
@@ -53,24 +54,15 @@ function pidsOf(stateDirectory: string): Record<string, number> {
   return JSON.parse(readFileSync(join(stateDirectory, 'pids.json'), 'utf8'));
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 test('it starts every part, tells their processes, and leaves nothing behind', async () => {
   stack = await start();
   expect((await fetch(stack.url)).ok).toBe(true);
   const pids = pidsOf(stack.stateDirectory);
   expect(Object.keys(pids).sort()).toEqual(['api', 'data', 'mariadb', 'redis', 'scheduler', 'share']);
-  expect(Object.values(pids).every(isAlive)).toBe(true);
+  expect(Object.values(pids).every(isRunning)).toBe(true);
   expect(readFileSync(join(stack.stateDirectory, 'share.log'), 'utf8').trim()).toBe('--roles share');
   await stack.stop();
-  expect(Object.values(pids).filter(isAlive)).toEqual([]);
+  expect(Object.values(pids).filter(isRunning)).toEqual([]);
   expect(existsSync(stack.stateDirectory)).toBe(false);
 });
 
@@ -82,7 +74,7 @@ test('every part that is killed comes back', async () => {
   await poll(
     async () => {
       const now = pidsOf(stateDirectory);
-      return Object.keys(before).every((name) => now[name] !== before[name] && isAlive(now[name]!));
+      return Object.keys(before).every((name) => now[name] !== before[name] && isRunning(now[name]!));
     },
     { what: 'the return of all parts', withinMs: 15_000 },
   );
@@ -107,7 +99,7 @@ test('a second supervisor is refused, and one that was killed is succeeded', asy
   first.kill('SIGKILL');
   await once(first, 'exit');
   stack = await start({ stateDirectory });
-  expect(Object.values(pids).filter(isAlive)).toEqual([]);
+  expect(Object.values(pids).filter(isRunning)).toEqual([]);
   await stack.stop();
   expect(readdirSync(stateDirectory)).not.toContain('supervisor.pid');
 });

@@ -79,9 +79,14 @@ function startTime(pid: number): string | undefined {
   return fields[0] === 'Z' ? undefined : fields[19];
 }
 
+/** Is there a process of this id? One that has ended and waits to be collected doesn't count. */
+export function isRunning(pid: number): boolean {
+  return startTime(pid) !== undefined;
+}
+
 /** Every part has the directory in its command line. */
 function runsFrom(pid: number, path: string): boolean {
-  return startTime(pid) !== undefined && read(`/proc/${pid}/cmdline`).includes(`${path}/`);
+  return isRunning(pid) && read(`/proc/${pid}/cmdline`).includes(`${path}/`);
 }
 
 function signal(pids: readonly number[], name: NodeJS.Signals): void {
