@@ -1,7 +1,8 @@
 /** Growing and shrinking a share. */
 
 import { reserve, withQuota } from '#db/quotas.ts';
-import { lockShare, type ShareRow } from '#db/shares.ts';
+import { lockUnresized } from '#db/shareLock.ts';
+import type { ShareRow } from '#db/shares.ts';
 import { findShareType } from '#db/shareTypes.ts';
 import { sql } from '#db/sql.ts';
 import { transition } from '#db/transition.ts';
@@ -13,7 +14,7 @@ import { sizeProblem } from '#domain/shareTypeSpecs.ts';
 import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
 import type { Handlers } from './request.ts';
-import { ownShare, refuseBusy, refuseSoftDeleted } from './visible.ts';
+import { hostOf, ownShare, refuseBusy, refuseSoftDeleted } from './visible.ts';
 
 export const shareResize = {
   async extendShare({ ctx, path, body }) {
@@ -43,9 +44,11 @@ export const shareResize = {
         reason: `new_size ${size} must be greater than 0 and less than the share's ${share.size} GiB`,
       });
     }
-    await ctx.transaction((tx) =>
-      transition(tx, shareLife.shrink, instancesOf(share), {
-        queue: shareQueue(share.host ?? ''),
+    const queue = shareQueue(hostOf(share));
+    await ctx.transaction(async (tx) => {
+      await lockUnresized(tx, share);
+      await transition(tx, shareLife.shrink, instancesOf(share), {
+        queue,
         resource: share.id,
         payload: jobFor(ctx, {
           shareId: share.id,
@@ -53,14 +56,15 @@ export const shareResize = {
           oldSize: share.size,
           newSize: size,
         }),
-      }),
-    );
+      });
+    });
   },
 } satisfies Partial<Handlers>;
 
 /** The growth is held as a reservation until the back end has grown the share. */
 async function extend(ctx: Ctx, share: ShareRow, size: number, force: boolean): Promise<void> {
   const owner = { projectId: share.project_id, userId: share.user_id, shareTypeId: share.share_type };
+  const backend = shareQueue(hostOf(share));
   const growth = size - share.size;
   const deltas = {
     gigabytes: growth,
@@ -69,7 +73,7 @@ async function extend(ctx: Ctx, share: ShareRow, size: number, force: boolean): 
   };
   try {
     await withQuota(ctx.db, async (tx) => {
-      await lockShare(tx, share.id);
+      await lockUnresized(tx, share);
       const reservation = await reserve(
         tx,
         owner,
@@ -85,7 +89,7 @@ async function extend(ctx: Ctx, share: ShareRow, size: number, force: boolean): 
         reservation,
       });
       const step = force ? { ...shareLife.extend, kind: shareJobs.grow } : shareLife.extend;
-      const queue = force ? shareQueue(share.host ?? '') : 'scheduler';
+      const queue = force ? backend : 'scheduler';
       await transition(tx, step, instancesOf(share), { queue, resource: share.id, payload });
     });
   } catch (error) {

@@ -1,7 +1,8 @@
 /** Putting a share back to its newest snapshot. */
 import type { Tx } from '#db/connection.ts';
 import { reserve, withQuota } from '#db/quotas.ts';
-import { lockShare, type ShareRow } from '#db/shares.ts';
+import { lockUnresized } from '#db/shareLock.ts';
+import type { ShareRow } from '#db/shares.ts';
 import { newestSnapshotOf, type SnapshotRow } from '#db/snapshots.ts';
 import { sql } from '#db/sql.ts';
 import { change, transition } from '#db/transition.ts';
@@ -12,7 +13,7 @@ import { assertNewest, snapshotLife } from '#domain/snapshots.ts';
 import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
 import type { Handlers } from './request.ts';
-import { refuseBusy, refuseSoftDeleted, visibleShare } from './visible.ts';
+import { hostOf, refuseBusy, refuseSoftDeleted, visibleShare } from './visible.ts';
 import { visibleSnapshot } from './visibleSnapshot.ts';
 
 export const shareRevert = {
@@ -43,7 +44,7 @@ function refuseUnfit(share: ShareRow, snapshot: SnapshotRow): void {
  * reservation until the back end is done, what it shrinks by is given back then.
  */
 async function beginRevert(tx: Tx, ctx: Ctx, share: ShareRow, snapshot: SnapshotRow): Promise<void> {
-  await lockShare(tx, share.id);
+  await lockUnresized(tx, share);
   assertNewest(snapshot.id, await newestSnapshotOf(tx, share.id));
   await change(tx, snapshotLife.restore, {
     table: 'share_snapshot_instances',
@@ -58,7 +59,7 @@ async function beginRevert(tx: Tx, ctx: Ctx, share: ShareRow, snapshot: Snapshot
     shareLife.revert,
     { table: 'share_instances', where: sql`id = ${share.instance_id}`, what: 'Share', id: share.id },
     {
-      queue: shareQueue(share.host ?? ''),
+      queue: shareQueue(hostOf(share)),
       resource: share.id,
       payload: jobFor(ctx, {
         shareId: share.id,

@@ -42,6 +42,13 @@ export function refuseSoftDeleted(share: ShareRow, doing: string): void {
   }
 }
 
+/** The host a share is on. One that was never placed has none: there is no back end to ask. */
+export function hostOf(share: ShareRow): string {
+  if (share.host === null)
+    throw fault('invalidShare', { reason: `share ${share.id} has no host: it was never placed` });
+  return share.host;
+}
+
 /** A share that something long (a migration) is at work on takes no change: 409, or the operation's own status. */
 export function refuseBusy(share: ShareRow, status?: number): void {
   if (share.task_state !== null && busyTaskStates.includes(share.task_state)) {
