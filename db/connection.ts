@@ -3,8 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
 import { type Sql, type SqlValue, sql } from './sql.ts';
 
-type Template<R> = (strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]) => Promise<R>;
-
 /** Where statements can be run: the pool, or a transaction. */
 export interface Queries {
   /** Every row of a SELECT. Datetimes are ISO texts without a zone, tinyint(1) are booleans. */
@@ -12,7 +10,10 @@ export interface Queries {
   /** The first row, or undefined. */
   row<T>(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]): Promise<T | undefined>;
   /** An INSERT, UPDATE or DELETE: how many rows it touched, and the id it made. */
-  run: Template<{ affected: number; insertId: number }>;
+  run(
+    strings: TemplateStringsArray,
+    ...parts: (SqlValue | Sql)[]
+  ): Promise<{ affected: number; insertId: number }>;
   /** A statement made beforehand. */
   query<T>(statement: Sql): Promise<T[]>;
 }
@@ -28,6 +29,8 @@ export interface Db extends Queries {
    * time-out runs it again, so `work` changes nothing outside the database.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Runs `work` on one connection without a transaction: for what lives in a session, such as named locks. */
+  session<T>(work: (session: Queries) => Promise<T>): Promise<T>;
   /** A view of the same database that counts its own statements. */
   counting(): Db & { readonly statements: number };
   close(): Promise<void>;
@@ -84,39 +87,89 @@ export function connect(address: DatabaseAddress): Db {
     for (const setting of SESSION)
       connection.query(setting, (error: unknown) => error && connection.destroy());
   });
-  return database(pool, { statements: 0 });
+  return new Database(pool);
 }
 
 interface Counter {
   statements: number;
 }
 
-function database(pool: Pool, counter: Counter): Db & { readonly statements: number } {
-  return {
-    ...queries((statement) => execute(pool, statement, counter)),
-    transaction: (work) => retried(pool, work, counter),
-    counting: () => database(pool, { statements: 0 }),
-    close: () => new Promise((resolve) => pool.end(() => resolve())),
-    get statements() {
-      return counter.statements;
-    },
-  };
+/** Statements on the pool or on a transaction's connection. */
+class Statements implements Queries {
+  protected readonly on: Pool | PoolConnection;
+  protected readonly counter: Counter;
+
+  constructor(on: Pool | PoolConnection, counter: Counter) {
+    this.on = on;
+    this.counter = counter;
+  }
+
+  rows<T>(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]): Promise<T[]> {
+    return execute(this.on, sql(strings, ...parts), this.counter) as Promise<T[]>;
+  }
+
+  async row<T>(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]): Promise<T | undefined> {
+    return ((await execute(this.on, sql(strings, ...parts), this.counter)) as T[])[0];
+  }
+
+  async run(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]) {
+    const result = (await execute(this.on, sql(strings, ...parts), this.counter)) as ResultSetHeader;
+    return { affected: result.affectedRows, insertId: result.insertId };
+  }
+
+  query<T>(statement: Sql): Promise<T[]> {
+    return execute(this.on, statement, this.counter) as Promise<T[]>;
+  }
 }
 
-type Execute = (statement: Sql) => Promise<unknown>;
+class Database extends Statements implements Db {
+  readonly #pool: Pool;
 
-function queries(run: Execute): Queries {
-  return {
-    rows: async <T>(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]) =>
-      (await run(sql(strings, ...parts))) as T[],
-    row: async <T>(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]) =>
-      ((await run(sql(strings, ...parts))) as T[])[0],
-    run: async (strings, ...parts) => {
-      const result = (await run(sql(strings, ...parts))) as ResultSetHeader;
-      return { affected: result.affectedRows, insertId: result.insertId };
-    },
-    query: async <T>(statement: Sql) => (await run(statement)) as T[],
-  };
+  constructor(pool: Pool, counter: Counter = { statements: 0 }) {
+    super(pool, counter);
+    this.#pool = pool;
+  }
+
+  get statements(): number {
+    return this.counter.statements;
+  }
+
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return retried(this.#pool, work, this.counter);
+  }
+
+  async session<T>(work: (session: Queries) => Promise<T>): Promise<T> {
+    const connection = await take(this.#pool);
+    try {
+      const result = await work(new Statements(connection, this.counter));
+      connection.release();
+      return result;
+    } catch (error) {
+      // What the session still holds goes with it.
+      connection.destroy();
+      throw error;
+    }
+  }
+
+  counting(): Database {
+    return new Database(this.#pool);
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => this.#pool.end(() => resolve()));
+  }
+}
+
+class Transaction extends Statements implements Tx {
+  readonly #after: (() => void)[] = [];
+
+  afterCommit(action: () => void): void {
+    this.#after.push(action);
+  }
+
+  committed(): void {
+    for (const action of this.#after) action();
+  }
 }
 
 function execute(on: Pool | PoolConnection, statement: Sql, counter: Counter): Promise<unknown> {
@@ -142,10 +195,14 @@ async function retried<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Cou
   }
 }
 
-async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Counter): Promise<T> {
-  const connection = await new Promise<PoolConnection>((resolve, reject) =>
+function take(pool: Pool): Promise<PoolConnection> {
+  return new Promise((resolve, reject) =>
     pool.getConnection((error, found) => (error ? reject(error) : resolve(found))),
   );
+}
+
+async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Counter): Promise<T> {
+  const connection = await take(pool);
   const plain = (text: string) => {
     counter.statements++;
     return new Promise<void>((resolve, reject) =>
@@ -154,16 +211,13 @@ async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Counte
       ),
     );
   };
-  const after: (() => void)[] = [];
+  const transaction = new Transaction(connection, counter);
   try {
     await plain('BEGIN');
-    const result = await work({
-      ...queries((statement) => execute(connection, statement, counter)),
-      afterCommit: (action) => after.push(action),
-    });
+    const result = await work(transaction);
     await plain('COMMIT');
     connection.release();
-    for (const action of after) action();
+    transaction.committed();
     return result;
   } catch (error) {
     // A connection whose roll-back fails may still hold the transaction: it is thrown away, which ends it.

@@ -44,17 +44,32 @@ export class MissingUsage extends Error {
 
 /**
  * A transaction that takes or gives back quota. The first use of a resource by a user needs its usage row, which
- * is made apart, one maker at a time: two transactions that both inserted it would count apart for ever.
+ * is made apart, one maker at a time: two transactions that both inserted it would count apart for ever. Who says
+ * beforehand what is `used` spares the transaction that finds out.
  */
-export async function withQuota<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function withQuota<T>(
+  db: Db,
+  work: (tx: Tx) => Promise<T>,
+  used?: { owner: QuotaOwner; resources: QuotaResource[] },
+): Promise<T> {
+  if (used) await makeUsage(db, used.owner, used.resources);
   for (let attempt = 1; ; attempt++) {
     try {
       return await db.transaction(work);
     } catch (error) {
       if (!(error instanceof MissingUsage) || attempt === 5) throw error;
+      made.delete(usageKey(error.owner, error.resources));
       await makeUsage(db, error.owner, error.resources);
     }
   }
+}
+
+/** Usage rows that this process has seen to: rows stay, so there is no need to look again. */
+const made = new Set<string>();
+const MADE_SIZE = 10_000;
+
+function usageKey({ projectId, userId, shareTypeId }: QuotaOwner, resources: readonly string[]): string {
+  return [projectId, userId, shareTypeId, ...resources].join(' ');
 }
 
 /** Takes (or gives back) at once. Throws overQuota, and then nothing is taken. */
@@ -206,37 +221,31 @@ function negative(deltas: Deltas): Deltas {
 }
 
 async function makeUsage(db: Db, owner: QuotaOwner, resources: QuotaResource[]): Promise<void> {
+  const key = usageKey(owner, resources);
+  if (made.has(key)) return;
   const lock = `shoal-quota-${owner.projectId}`.slice(0, 64);
-  await db.transaction(async (tx) => {
-    await tx.rows`SELECT GET_LOCK(${lock}, 10)`;
+  const rows = resources.flatMap((resource) => [
+    sql`SELECT ${resource} AS resource, ${owner.userId} AS user_id, NULL AS share_type_id`,
+    ...(owner.shareTypeId !== null && (shareTypeResources as readonly string[]).includes(resource)
+      ? [sql`SELECT ${resource}, NULL, ${owner.shareTypeId}`]
+      : []),
+  ]);
+  await db.session(async (session) => {
+    await session.rows`SELECT GET_LOCK(${lock}, 10)`;
     try {
-      for (const resource of resources) {
-        await insertMissing(tx, owner.projectId, owner.userId, null, resource);
-        if (owner.shareTypeId !== null && (shareTypeResources as readonly string[]).includes(resource)) {
-          await insertMissing(tx, owner.projectId, null, owner.shareTypeId, resource);
-        }
-      }
-      // Seen by the next maker only when committed, so before the lock goes.
-      await tx.run`COMMIT`;
+      await session.run`
+        INSERT INTO quota_usages (created_at, deleted, user_id, project_id, share_type_id, resource, in_use, reserved)
+        SELECT UTC_TIMESTAMP(6), 0, wanted.user_id, ${owner.projectId}, wanted.share_type_id, wanted.resource, 0, 0
+        FROM (${join(rows, ' UNION ALL ')}) wanted
+        WHERE NOT EXISTS (
+          SELECT 1 FROM quota_usages u WHERE u.project_id = ${owner.projectId} AND u.deleted = 0
+            AND u.resource = wanted.resource AND u.user_id <=> wanted.user_id AND u.share_type_id <=> wanted.share_type_id)`;
     } finally {
-      await tx.rows`SELECT RELEASE_LOCK(${lock})`;
+      await session.rows`SELECT RELEASE_LOCK(${lock})`;
     }
   });
-}
-
-async function insertMissing(
-  tx: Tx,
-  projectId: string,
-  userId: string | null,
-  shareTypeId: string | null,
-  resource: string,
-): Promise<void> {
-  await tx.run`
-    INSERT INTO quota_usages (created_at, deleted, user_id, project_id, share_type_id, resource, in_use, reserved)
-    SELECT UTC_TIMESTAMP(6), 0, ${userId}, ${projectId}, ${shareTypeId}, ${resource}, 0, 0 FROM DUAL
-    WHERE NOT EXISTS (
-      SELECT 1 FROM quota_usages WHERE project_id = ${projectId} AND resource = ${resource} AND deleted = 0
-        AND user_id <=> ${userId} AND share_type_id <=> ${shareTypeId})`;
+  if (made.size >= MADE_SIZE) made.clear();
+  made.add(key);
 }
 
 export interface EffectiveLimits {

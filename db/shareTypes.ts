@@ -1,5 +1,6 @@
 /** Share types with their extra specs, and the projects that may use those that aren't public. */
 import type { Queries, Tx } from './connection.ts';
+import { flag, json, jsonRow, parseRows, time } from './jsonRow.ts';
 import { and, join, list, type Sql, sql } from './sql.ts';
 
 export interface ShareTypeRow {
@@ -12,17 +13,18 @@ export interface ShareTypeRow {
   extra_specs: Record<string, string | null>;
 }
 
-type Raw = Omit<ShareTypeRow, 'extra_specs'> & { extra_specs: string | null };
+type Raw = { row: string };
 
-const columns = sql`
-  t.id, t.name, t.description, t.is_public, t.created_at, t.updated_at,
-  (SELECT JSON_OBJECTAGG(e.spec_key, e.spec_value) FROM share_type_extra_specs e
-   WHERE e.share_type_id = t.id AND e.deleted = 0) AS extra_specs`;
-
-function shareTypeRow(raw: Raw): ShareTypeRow {
-  const specs = raw.extra_specs ? (JSON.parse(raw.extra_specs) as Record<string, string | null>) : {};
-  return { ...raw, extra_specs: specs };
-}
+const columns = jsonRow({
+  id: 't.id',
+  name: 't.name',
+  description: 't.description',
+  is_public: flag('t.is_public'),
+  created_at: time('t.created_at'),
+  updated_at: time('t.updated_at'),
+  extra_specs: json(`COALESCE((SELECT JSON_OBJECTAGG(e.spec_key, e.spec_value) FROM share_type_extra_specs e
+    WHERE e.share_type_id = t.id AND e.deleted = 0), '{}')`),
+});
 
 /** Who may see the type: all, when public; else the projects that were given access. null sees all. */
 function visibleTo(projectId: string | null): Sql[] {
@@ -39,9 +41,9 @@ export async function findShareType(
   id: string,
   projectId: string | null,
 ): Promise<ShareTypeRow | undefined> {
-  const raw = await db.row<Raw>`
+  const found = await db.rows<Raw>`
     SELECT ${columns} FROM share_types t WHERE t.id = ${id} AND t.deleted = 'False'${and(visibleTo(projectId))}`;
-  return raw && shareTypeRow(raw);
+  return parseRows<ShareTypeRow>(found)[0];
 }
 
 /** A type by id or by name; an id wins. */
@@ -53,8 +55,8 @@ export async function findShareTypeByNameOrId(
   const found = await db.rows<Raw>`
     SELECT ${columns} FROM share_types t
     WHERE (t.id = ${nameOrId} OR t.name = ${nameOrId}) AND t.deleted = 'False'${and(visibleTo(projectId))}`;
-  const raw = found.find((row) => row.id === nameOrId) ?? found[0];
-  return raw && shareTypeRow(raw);
+  const types = parseRows<ShareTypeRow>(found);
+  return types.find((type) => type.id === nameOrId) ?? types[0];
 }
 
 /** Which types a list is of: those that a project may use, those that are not public, or all. */
@@ -66,7 +68,7 @@ export async function listShareTypes(db: Queries, scope: ShareTypeScope): Promis
     typeof scope === 'object' ? visibleTo(scope.usableBy) : scope === 'private' ? [sql`t.is_public = 0`] : [];
   const rows = await db.rows<Raw>`
     SELECT ${columns} FROM share_types t WHERE t.deleted = 'False'${and(where)} ORDER BY t.name, t.id`;
-  return rows.map(shareTypeRow);
+  return parseRows<ShareTypeRow>(rows);
 }
 
 /** Locks the type's row until the transaction ends; false when there is no such type. */

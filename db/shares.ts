@@ -1,6 +1,7 @@
 /** Shares and the instance that stands for each: lists, one, making one. Rows have the API's names. */
 import type { Order, Page } from '#domain/paging.ts';
 import type { Queries, Tx } from './connection.ts';
+import { flag, json, jsonRow, parseRows, time } from './jsonRow.ts';
 import { limited } from './paging.ts';
 import { and, int, nothing, type Sql, sql } from './sql.ts';
 
@@ -59,46 +60,64 @@ const standsFor = sql`
       FIELD(x.status, 'migrating_to', 'inactive') = 0 DESC,
       FIELD(x.status, 'available', 'error', 'migrating', 'error_deleting', 'deleting', 'creating') , x.created_at LIMIT 1)`;
 
-const metadata = sql`
-  (SELECT JSON_OBJECTAGG(m.\`key\`, m.value) FROM share_metadata m WHERE m.share_id = s.id AND m.deleted = 0) AS metadata`;
+const columns = {
+  id: 's.id',
+  size: 's.size',
+  created_at: time('s.created_at'),
+  updated_at: time('s.updated_at'),
+  user_id: 's.user_id',
+  project_id: 's.project_id',
+  name: 's.display_name',
+  description: 's.display_description',
+  snapshot_id: 's.snapshot_id',
+  share_proto: 's.share_proto',
+  is_public: flag('s.is_public'),
+  snapshot_support: flag('s.snapshot_support'),
+  share_group_id: 's.share_group_id',
+  source_share_group_snapshot_member_id: 's.source_share_group_snapshot_member_id',
+  task_state: 's.task_state',
+  replication_type: 's.replication_type',
+  create_share_from_snapshot_support: flag('s.create_share_from_snapshot_support'),
+  revert_to_snapshot_support: flag('s.revert_to_snapshot_support'),
+  mount_snapshot_support: flag('s.mount_snapshot_support'),
+  is_soft_deleted: flag('s.is_soft_deleted'),
+  scheduled_to_be_deleted_at: time('s.scheduled_to_be_deleted_at'),
+  source_backup_id: 's.source_backup_id',
+  snapshot_inherit_share_access_support: flag('s.snapshot_inherit_share_access_support'),
+  instance_id: 'i.id',
+  status: 'i.status',
+  host: 'i.host',
+  availability_zone: 'z.name',
+  access_rules_status: 'i.access_rules_status',
+  share_network_id: 'i.share_network_id',
+  share_server_id: 'i.share_server_id',
+  share_type: 'i.share_type_id',
+  share_type_name: 't.name',
+  progress: 'i.progress',
+  mount_point_name: 'i.mount_point_name',
+  encryption_key_ref: 'i.encryption_key_ref',
+  qos_type_id: 'i.qos_type_id',
+  replica_state: 'i.replica_state',
+  has_replicas: 'i.replica_state IS NOT NULL',
+  metadata: json(
+    "COALESCE((SELECT JSON_OBJECTAGG(m.`key`, m.value) FROM share_metadata m WHERE m.share_id = s.id AND m.deleted = 0), '{}')",
+  ),
+};
 
-const paths = sql`
-  , (SELECT JSON_ARRAYAGG(e.path ORDER BY e.id) FROM share_instance_export_locations e
-     WHERE e.share_instance_id = i.id AND e.deleted = 0 AND e.is_admin_only = 0) AS export_locations`;
-
-function columns(withPaths: boolean): Sql {
-  return sql`
-    s.id, s.size, s.created_at, s.updated_at, s.user_id, s.project_id, s.display_name AS name, s.display_description AS description,
-    s.snapshot_id, s.share_proto, s.is_public, s.snapshot_support, s.share_group_id, s.source_share_group_snapshot_member_id,
-    s.task_state, s.replication_type, s.create_share_from_snapshot_support, s.revert_to_snapshot_support,
-    s.mount_snapshot_support, s.is_soft_deleted, s.scheduled_to_be_deleted_at, s.source_backup_id,
-    s.snapshot_inherit_share_access_support,
-    i.id AS instance_id, i.status, i.host, z.name AS availability_zone, i.access_rules_status, i.share_network_id,
-    i.share_server_id, i.share_type_id AS share_type, t.name AS share_type_name, i.progress, i.mount_point_name,
-    i.encryption_key_ref, i.qos_type_id, i.replica_state, i.replica_state IS NOT NULL AS has_replicas, ${metadata} ${withPaths ? paths : nothing}`;
-}
+const shareColumns = jsonRow(columns);
+const shareColumnsWithPaths = jsonRow({
+  ...columns,
+  export_locations:
+    json(`COALESCE((SELECT JSON_ARRAYAGG(e.path ORDER BY e.id) FROM share_instance_export_locations e
+    WHERE e.share_instance_id = i.id AND e.deleted = 0 AND e.is_admin_only = 0), '[]')`),
+});
 
 const tables = sql`
   shares s JOIN share_instances i ON ${standsFor}
   LEFT JOIN availability_zones z ON z.id = i.availability_zone_id
   LEFT JOIN share_types t ON t.id = i.share_type_id`;
 
-type Raw = Omit<ShareRow, 'metadata' | 'export_locations' | 'has_replicas'> & {
-  metadata: string | null;
-  export_locations?: string | null;
-  has_replicas: number;
-};
-
-function shareRow(raw: Raw): ShareRow {
-  const { metadata: texts, export_locations: list, has_replicas, ...rest } = raw;
-  const row: ShareRow = {
-    ...rest,
-    has_replicas: has_replicas !== 0,
-    metadata: texts ? (JSON.parse(texts) as Record<string, string>) : {},
-  };
-  if (list !== undefined) row.export_locations = list ? (JSON.parse(list) as string[]) : [];
-  return row;
-}
+type Raw = { row: string };
 
 /** One share, whoever's it is; undefined when there is none. */
 export async function findShare(
@@ -106,9 +125,9 @@ export async function findShare(
   id: string,
   { withPaths = false } = {},
 ): Promise<ShareRow | undefined> {
-  const raw =
-    await db.row<Raw>`SELECT ${columns(withPaths)} FROM ${tables} WHERE s.id = ${id} AND s.deleted = 'False'`;
-  return raw && shareRow(raw);
+  const found = await db.rows<Raw>`
+    SELECT ${withPaths ? shareColumnsWithPaths : shareColumns} FROM ${tables} WHERE s.id = ${id} AND s.deleted = 'False'`;
+  return parseRows<ShareRow>(found)[0];
 }
 
 /** Locks the share's row until the transaction ends: for checks on what hangs on it. */
@@ -158,9 +177,9 @@ function orderBy({ key, direction }: Order): Sql {
 /** A page of shares; one statement whatever its length. */
 export async function listShares(db: Queries, query: ShareQuery): Promise<ShareRow[]> {
   const rows = await db.rows<Raw>`
-    SELECT ${columns(query.withPaths ?? false)} FROM ${tables}
+    SELECT ${query.withPaths ? shareColumnsWithPaths : shareColumns} FROM ${tables}
     WHERE s.deleted = 'False'${and(query.where)} ${orderBy(query.order)} ${limited(query.page)}`;
-  return rows.map(shareRow);
+  return parseRows<ShareRow>(rows);
 }
 
 /** As `listShares`, but only what the short list shows. */

@@ -98,5 +98,10 @@ function plain(value: unknown): string {
  * (the API does so in places, for example 400 for an unknown share in a filter).
  */
 export function fault(code: FaultCode, values?: Record<string, unknown>, status?: number): Fault {
-  return new Fault(code, values, status);
+  // Refusals are answers, not accidents: where they were thrown is of no interest, and finding out costs.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const made = new Fault(code, values, status);
+  Error.stackTraceLimit = stackTraceLimit;
+  return made;
 }

@@ -1,5 +1,6 @@
 /** A share's life, and the rules of what may be asked of one. */
 import { gone, lifecycle } from './lifecycle.ts';
+import type { Deltas } from './quotas.ts';
 
 /** States that nothing runs in: the ones a share can be deleted in. */
 const settled = [
@@ -64,7 +65,8 @@ export const shareJobs = {
   access: 'share.access',
 } as const;
 
-/** What a share of this size counts against its project, user and type. */
-export function sharesQuota(size: number): { shares: number; gigabytes: number } {
-  return { shares: 1, gigabytes: size };
+/** What a share of this size counts against its project, user and type; one that can be replicated is a replica. */
+export function sharesQuota(size: number, replicationType: string | null): Deltas {
+  const counted = { shares: 1, gigabytes: size };
+  return replicationType === null ? counted : { ...counted, share_replicas: 1, replica_gigabytes: size };
 }

@@ -1,6 +1,7 @@
 /** Creating a share: everything is looked at first, then one transaction takes quota and writes rows and job. */
 import { randomUUID } from 'node:crypto';
 import { findAvailabilityZone } from '#db/availabilityZones.ts';
+import type { Tx } from '#db/connection.ts';
 import { enqueue } from '#db/outbox.ts';
 import { take, withQuota } from '#db/quotas.ts';
 import { findShare, insertShare, type ShareRow } from '#db/shares.ts';
@@ -9,7 +10,8 @@ import { findSnapshot, type SnapshotRow } from '#db/snapshots.ts';
 import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { readMetadata, refuseAdminOnly } from '#domain/metadata.ts';
-import { shareLife } from '#domain/shares.ts';
+import type { QuotaResource } from '#domain/quotas.ts';
+import { shareLife, sharesQuota } from '#domain/shares.ts';
 import { sizeProblem } from '#domain/shareTypeSpecs.ts';
 import { capabilitiesOf, handlesShareServers } from '#domain/shareTypes.ts';
 import { now } from '#domain/time.ts';
@@ -43,18 +45,13 @@ export async function createShare(ctx: Ctx, asked: Asked): Promise<ShareRow> {
   const plan = await check(ctx, asked);
   const id = randomUUID();
   const instanceId = randomUUID();
-  return withQuota(ctx.db, async (tx) => {
-    const { size, type, source } = plan;
-    const owner = { projectId: ctx.projectId, userId: ctx.userId, shareTypeId: type?.id ?? null };
-    const capabilities = capabilitiesOf(type?.extra_specs ?? {});
-    const replicated =
-      capabilities.replication_type === null ? {} : { share_replicas: 1, replica_gigabytes: size };
-    await take(
-      tx,
-      owner,
-      { shares: 1, gigabytes: size, per_share_gigabytes: size, ...replicated },
-      ctx.settings.quota,
-    );
+  const { size, type, source } = plan;
+  const owner = { projectId: ctx.projectId, userId: ctx.userId, shareTypeId: type?.id ?? null };
+  const capabilities = capabilitiesOf(type?.extra_specs ?? {});
+  const counted = sharesQuota(size, capabilities.replication_type);
+  const used = { owner, resources: Object.keys(counted) as QuotaResource[] };
+  const write = async (tx: Tx) => {
+    await take(tx, owner, { ...counted, per_share_gigabytes: size }, ctx.settings.quota);
     // A clone is made where its snapshot is, unless the scheduler may choose.
     const host =
       source && !ctx.settings.use_scheduler_creating_share_from_snapshot ? source.snapshot.host : null;
@@ -90,7 +87,8 @@ export async function createShare(ctx: Ctx, asked: Asked): Promise<ShareRow> {
       }),
     });
     return (await findShare(tx, id, { withPaths: ctx.allows('exportLocationsInShares') }))!;
-  });
+  };
+  return withQuota(ctx.db, write, used);
 }
 
 async function check(ctx: Ctx, asked: Asked): Promise<Plan> {

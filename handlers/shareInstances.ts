@@ -107,7 +107,8 @@ async function forceDelete(tx: Tx, ctx: Ctx, id: string): Promise<void> {
   const subject = { table: 'share_instances', where: sql`id = ${id}`, what: 'Share instance', id } as const;
   if (host === null) {
     await change(tx, shareLife.delete, subject, true);
-    if (await removeInstance(tx, id, shareId)) await release(tx, instance, sharesQuota(instance.size));
+    if (await removeInstance(tx, id, shareId))
+      await release(tx, instance, sharesQuota(instance.size, instance.replicationType));
     return;
   }
   const payload = jobFor(ctx, { shareId, instanceId: id, force: true });

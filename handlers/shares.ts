@@ -94,7 +94,7 @@ export async function deleteShare(tx: Tx, ctx: Ctx, share: ShareRow, force = fal
     await release(
       tx,
       { projectId: share.project_id, userId: share.user_id, shareTypeId: share.share_type },
-      sharesQuota(share.size),
+      sharesQuota(share.size, share.replication_type),
     );
     return;
   }

@@ -189,7 +189,7 @@ export const deleteShare = job<InstanceRow, void>({
       await release(
         tx,
         { projectId: instance.projectId, userId: instance.userId, shareTypeId: instance.shareTypeId },
-        sharesQuota(instance.size),
+        sharesQuota(instance.size, instance.replicationType),
       );
     }
   },

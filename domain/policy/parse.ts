@@ -92,32 +92,42 @@ function leaf(token: string, lookup: Lookup, text: string): Check {
   if (kind === 'rule') {
     return (c, t) => lookup(match)?.(c, t) ?? false;
   }
+  const filled = filler(match);
   if (kind === 'role') {
     const role = match.toLowerCase();
-    return (c, t) =>
-      c.roles.includes(role) ||
-      (match.includes('%(') && c.roles.includes(fill(match, t)?.toLowerCase() ?? ''));
+    if (!match.includes('%(')) return (c) => c.roles.includes(role);
+    return (c, t) => c.roles.includes(filled(t)?.toLowerCase() ?? '');
   }
   if (kind === 'http' || kind === 'https')
     throw new PolicySyntaxError(`remote checks (${JSON.stringify(token)}) are not supported`);
   const literal = /^(['"])(.*)\1$/.exec(kind);
-  if (literal) return (_, t) => fill(match, t) === literal[2];
-  if (/^(None|True|False|\d+)$/.test(kind)) return (_, t) => fill(match, t) === kind;
+  if (literal) return (_, t) => filled(t) === literal[2];
+  if (/^(None|True|False|\d+)$/.test(kind)) return (_, t) => filled(t) === kind;
   return (c, t) => {
     const actual = attribute(c, kind);
-    return actual !== undefined && fill(match, t) === actual;
+    return actual !== undefined && filled(t) === actual;
   };
 }
 
-/** `%(key)s` filled from the target; undefined when the target has no such key, and then nothing matches. */
-function fill(match: string, target: Target): string | undefined {
-  let missing = false;
-  const text = match.replace(/%\(([^)]+)\)s/g, (_, key: string) => {
-    const value = target[key] ?? target[key.replace(/^target\.\w+\./, '')];
-    if (value === undefined) missing = true;
-    return python(value);
-  });
-  return missing ? undefined : text;
+/** Fills `%(key)s` from a target; undefined when the target has no such key, and then nothing matches. */
+function filler(match: string): (target: Target) => string | undefined {
+  const valueOf = (target: Target, key: string) => target[key] ?? target[key.replace(/^target\.\w+\./, '')];
+  const whole = /^%\(([^)]+)\)s$/.exec(match)?.[1];
+  if (whole !== undefined) {
+    return (target) => {
+      const value = valueOf(target, whole);
+      return value === undefined ? undefined : python(value);
+    };
+  }
+  return (target) => {
+    let missing = false;
+    const text = match.replace(/%\(([^)]+)\)s/g, (_, key: string) => {
+      const value = valueOf(target, key);
+      if (value === undefined) missing = true;
+      return python(value);
+    });
+    return missing ? undefined : text;
+  };
 }
 
 function python(value: unknown): string {

@@ -71,7 +71,7 @@ async function route(
   const endpoint = endpointOf(request, options);
   if (!found) return send(reply, progress, 200, versionDocument(endpoint));
 
-  const query = Object.fromEntries(new URLSearchParams(search));
+  const query = search === '' ? {} : Object.fromEntries(new URLSearchParams(search));
   const { operation, params, body } = select(request, found.match, progress);
   if (found.projectId !== undefined && found.projectId !== caller.projectId) throw fault('wrongProjectInUrl');
   progress.operation = operation;
