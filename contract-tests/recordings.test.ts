@@ -14,6 +14,7 @@ import {
 import { loadScenario, type RecordedRequest, scenarioNames } from './replayer/recordings.ts';
 import { countOutcomes, describeCounts, describeOutcome } from './replayer/report.ts';
 import { type Outcome, replayScenario } from './replayer/runner.ts';
+import { loadWaits } from './replayer/waits.ts';
 import { Wire } from './replayer/wire.ts';
 import { type Stack, testServer } from './stack.ts';
 
@@ -46,7 +47,11 @@ describe('replayed', () => {
   test.each(scenarioNames())(
     '%s',
     async (name) => {
-      const done = await replayScenario(wire, loadScenario(name), { coverage, chances: loadChances() });
+      const done = await replayScenario(wire, loadScenario(name), {
+        coverage,
+        chances: loadChances(),
+        waits: loadWaits(),
+      });
       outcomes.push(...done);
       const different = done.filter(({ result }) => result === 'different');
       expect(different.map(describeOutcome).join('\n')).toBe('');

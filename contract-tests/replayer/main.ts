@@ -8,6 +8,7 @@ import { freshIdentities, tokenOf } from './identities.ts';
 import { loadScenarios, type Scenario, SETUP_SCENARIO, scenarioNames } from './recordings.ts';
 import { countOutcomes, describeCounts, describeOutcome, reportJson } from './report.ts';
 import { type Outcome, replayScenario } from './runner.ts';
+import { loadWaits } from './waits.ts';
 import { Wire } from './wire.ts';
 
 const help = `Replays recorded exchanges against a server and says where its answers differ.
@@ -86,6 +87,7 @@ async function replay(settings: Settings): Promise<number> {
     const done = await replayScenario(wire, scenario, {
       coverage,
       chances: loadChances(),
+      waits: loadWaits(),
       reference: settings.reference,
       onOutcome: (outcome) => {
         if (outcome.result === 'different' && !settings.json) console.log(describeOutcome(outcome));

@@ -10,6 +10,7 @@ import { KnownItems, sortKeyOf } from './ordering.ts';
 import type { Exchange, RecordedRequest, Scenario, Until } from './recordings.ts';
 import { type Bindings, fillJson, fillText, showText, UnboundName } from './templating.ts';
 import type { Difference } from './values.ts';
+import type { Waits } from './waits.ts';
 import type { Wire, WireRequest } from './wire.ts';
 
 /** How an exchange came out. */
@@ -30,6 +31,7 @@ export interface Outcome {
 export interface ReplayOptions extends ComparisonOptions {
   coverage: Coverage;
   chances: Chances;
+  waits: Waits;
   /** Told of each exchange as it is done. */
   onOutcome?: (outcome: Outcome) => void;
 }
@@ -67,6 +69,10 @@ export async function replayScenario(
     } else {
       const chances = (options.chances[scenario.name] ?? []).filter(({ n }) => n.includes(exchange.n));
       const state = { bindings, known, sortKey: sortKeyOf(path), swaps: new Map<string, string>(), chances };
+      for (const wait of (options.waits[scenario.name] ?? []).filter(({ before }) => before === exchange.n)) {
+        const request = { method: 'GET', path: wait.path, as: wait.as, version: '2.99' } as RecordedRequest;
+        await sendUntil(wire, toWire(request, identities, bindings), wait.until);
+      }
       const differences = await replayExchange(wire, exchange, identities, state, options);
       outcome = { ...shown, result: differences.length > 0 ? 'different' : 'alike', differences };
     }
