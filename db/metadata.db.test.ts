@@ -46,6 +46,17 @@ describe.each([
   };
   const now = (id: string) => metadataOf(db, table, id);
 
+  test('may have as many pairs as fit into a request', async () => {
+    const many = Object.fromEntries(Array.from({ length: 8_000 }, (_, n) => [`k${n}`, 'v']));
+    const started = performance.now();
+    const id = await given(many);
+    await db.transaction((tx) => mergeMetadata(tx, table, id, { ...many, k7: 'w' }));
+    await db.transaction((tx) => replaceMetadata(tx, table, id, { ...many, k8: 'x' }));
+    expect(performance.now() - started).toBeLessThan(15_000);
+    const { k7, k8, ...rest } = await now(id);
+    expect([k7, k8, Object.keys(rest).length]).toEqual(['v', 'x', 7_998]);
+  });
+
   test('is merged pair by pair, in the order it came', async () => {
     const id = await given({ z: '1', a: '2', 'ü /:': 'ß "quoted" \\ \n' });
     expect(Object.entries(await now(id))).toEqual([
