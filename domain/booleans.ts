@@ -18,6 +18,7 @@ export function readBoolean(value: unknown, where: string): boolean {
 /** As `readBoolean`, but undefined for what isn't one. */
 export function asBoolean(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value;
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const text = String(value).trim().toLowerCase();
   if (TRUE.includes(text)) return true;
   return FALSE.includes(text) ? false : undefined;
