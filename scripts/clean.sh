@@ -27,4 +27,7 @@ done
 findmnt --raw --noheadings --output TARGET | { grep -F -- "$here" || true; } | sort -r | while read -r mounted; do
   umount "$(printf '%b' "$mounted")"
 done
+losetup --raw --noheadings --output NAME,BACK-FILE 2>/dev/null | { grep -F -- " $here" || true; } | while read -r device _; do
+  losetup --detach "$device"
+done
 rm -rf .shoal

@@ -70,6 +70,12 @@ if [ ${#missing[@]} -gt 0 ]; then
   as_root_without_services install
 fi
 
+# NFS-Ganesha looks up file systems there; the barest installations don't have it.
+if [ ! -e /etc/mtab ] && [ "$(id -u)" = 0 ]; then
+  say 'making /etc/mtab, which NFS-Ganesha needs'
+  ln -sf ../proc/self/mounts /etc/mtab
+fi
+
 # --- the packages of package-lock.json -----------------------------------------------------------------------
 
 npm_install() {
