@@ -81,6 +81,7 @@ async function makeTypes(wire: Wire, client: Client, progress: (text: string) =>
   await replayScenario(wire, loadScenario(SETUP_SCENARIO), {
     coverage: { notCovered: [], hidden: {} },
     chances: {},
+    waits: {},
   });
 }
 
