@@ -1,6 +1,7 @@
 /** The database: a pool of MariaDB connections, statements as templates, transactions that retry on deadlock. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
+import { fault } from '#domain/faults.ts';
 import { type Sql, type SqlValue, sql } from './sql.ts';
 
 /** Where statements can be run: the pool, or a transaction. */
@@ -45,12 +46,14 @@ export interface DatabaseAddress {
   socketPath?: string;
   /** most connections at once */
   poolSize?: number;
+  /** what a statement may take, from its sending to its answer; 30 s by default */
+  deadlineMs?: number;
 }
 
 const DEADLOCK = new Set([1213, 1205, 1020]);
 const TRANSACTION_ATTEMPTS = 8;
 const SESSION = [
-  'SET NAMES utf8mb3',
+  "SET NAMES utf8mb3, SESSION character_set_results = 'utf8mb4'",
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
   "SET SESSION sql_mode='STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout=10",
 ];
@@ -87,11 +90,12 @@ export function connect(address: DatabaseAddress): Db {
     for (const setting of SESSION)
       connection.query(setting, (error: unknown) => error && connection.destroy());
   });
-  return new Database(pool);
+  return new Database(pool, address.deadlineMs ?? STATEMENT_DEADLINE_MS);
 }
 
 interface Counter {
   statements: number;
+  readonly deadlineMs: number;
 }
 
 /** Statements on the pool or on a transaction's connection. */
@@ -113,7 +117,9 @@ class Statements implements Queries {
   }
 
   async run(strings: TemplateStringsArray, ...parts: (SqlValue | Sql)[]) {
-    const result = (await execute(this.on, sql(strings, ...parts), this.counter)) as ResultSetHeader;
+    const statement = sql(strings, ...parts);
+    statement.values.forEach(refuseUnstorable);
+    const result = (await execute(this.on, statement, this.counter)) as ResultSetHeader;
     return { affected: result.affectedRows, insertId: result.insertId };
   }
 
@@ -125,8 +131,8 @@ class Statements implements Queries {
 class Database extends Statements implements Db {
   readonly #pool: Pool;
 
-  constructor(pool: Pool, counter: Counter = { statements: 0 }) {
-    super(pool, counter);
+  constructor(pool: Pool, deadlineMs: number) {
+    super(pool, { statements: 0, deadlineMs });
     this.#pool = pool;
   }
 
@@ -152,7 +158,7 @@ class Database extends Statements implements Db {
   }
 
   counting(): Database {
-    return new Database(this.#pool);
+    return new Database(this.#pool, this.counter.deadlineMs);
   }
 
   close(): Promise<void> {
@@ -172,14 +178,46 @@ class Transaction extends Statements implements Tx {
   }
 }
 
-function execute(on: Pool | PoolConnection, statement: Sql, counter: Counter): Promise<unknown> {
+/** utf8mb3 has no such characters; the driver would write two halves that other programs fail to read. */
+function refuseUnstorable(value: SqlValue): void {
+  if (typeof value !== 'string') return;
+  const [character] = /[\ud800-\udfff]+/.exec(value) ?? [];
+  if (character !== undefined)
+    throw fault('invalidInput', {
+      reason: `${character} can't be stored: it is outside the Basic Multilingual Plane`,
+    });
+}
+
+async function execute(on: Pool | PoolConnection, { text, values }: Sql, counter: Counter): Promise<unknown> {
   counter.statements++;
+  const connection = 'getConnection' in on ? await take(on) : on;
+  try {
+    return await answered(connection, counter, (done) => connection.execute(text, values as never, done));
+  } finally {
+    if (connection !== on) connection.release();
+  }
+}
+
+/**
+ * The answer to a statement, or ETIMEDOUT: then the connection is thrown away. The driver's own deadline leaves out
+ * the preparation, and a server that hangs does so there.
+ */
+function answered<T>(
+  connection: PoolConnection,
+  { deadlineMs }: Counter,
+  send: (done: (error: Error | null, result: T) => void) => void,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    on.execute(
-      { sql: statement.text, timeout: STATEMENT_DEADLINE_MS },
-      statement.values as never,
-      (error, result) => (error ? reject(error) : resolve(result)),
-    );
+    const timer = setTimeout(() => {
+      connection.destroy();
+      const text = `the database gave no answer within ${deadlineMs / 1000} s`;
+      reject(Object.assign(new Error(text), { code: 'ETIMEDOUT' }));
+    }, deadlineMs);
+    send((error, result) => {
+      clearTimeout(timer);
+      if (error) reject(error);
+      else resolve(result);
+    });
   });
 }
 
@@ -205,11 +243,7 @@ async function once<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Counte
   const connection = await take(pool);
   const plain = (text: string) => {
     counter.statements++;
-    return new Promise<void>((resolve, reject) =>
-      connection.query({ sql: text, timeout: STATEMENT_DEADLINE_MS }, (error: unknown) =>
-        error ? reject(error) : resolve(),
-      ),
-    );
+    return answered<unknown>(connection, counter, (done) => connection.query(text, done));
   };
   const transaction = new Transaction(connection, counter);
   try {
