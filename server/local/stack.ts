@@ -169,7 +169,11 @@ class RunningStack {
   }
 
   private async startProcesses(port: number, configFile: string): Promise<void> {
-    const worker = (role: string) => this.program('worker', configFile, '--roles', role);
+    // Workers mostly wait: a small nursery keeps their memory small.
+    const worker = (role: string) => [
+      '--max-semi-space-size=4',
+      ...this.program('worker', configFile, '--roles', role),
+    ];
     const healthy = async () => (await get(`http://127.0.0.1:${port}/healthcheck`)).ok;
     const starts = await Promise.allSettled([
       this.startPart('api', this.program('api', configFile), healthy),
