@@ -169,14 +169,15 @@ class RunningStack {
   }
 
   private async startProcesses(port: number, configFile: string): Promise<void> {
-    // Workers mostly wait: a small nursery keeps their memory small.
+    // A small nursery keeps the memory of each process small; workers mostly wait.
     const worker = (role: string) => [
       '--max-semi-space-size=4',
       ...this.program('worker', configFile, '--roles', role),
     ];
+    const api = ['--max-semi-space-size=8', ...this.program('api', configFile)];
     const healthy = async () => (await get(`http://127.0.0.1:${port}/healthcheck`)).ok;
     const starts = await Promise.allSettled([
-      this.startPart('api', this.program('api', configFile), healthy),
+      this.startPart('api', api, healthy),
       ...['scheduler', 'share', 'data'].map((role) => this.startPart(role, worker(role))),
     ]);
     for (const start of starts) if (start.status === 'rejected') throw start.reason;
