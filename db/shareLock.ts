@@ -1,4 +1,4 @@
-/** A share's row, locked: what was read before may have changed since, and the job that follows relies on it. */
+/** A share under its lock: what was read before may have changed since, and the job that follows relies on it. */
 import { fault } from '#domain/faults.ts';
 import type { Tx } from './connection.ts';
 
@@ -12,4 +12,12 @@ export async function lockUnresized(tx: Tx, share: { id: string; size: number })
     throw fault('conflict', {
       reason: `Share ${share.id} was resized meanwhile, from ${share.size} to ${now.size} GiB; ask again.`,
     });
+}
+
+/** The host that the instance is on by now; null while it has none. The caller holds a lock on its row. */
+export async function hostNow(tx: Tx, instanceId: string): Promise<string | null> {
+  const row = await tx.row<{
+    host: string | null;
+  }>`SELECT host FROM share_instances WHERE id = ${instanceId}`;
+  return row?.host ?? null;
 }

@@ -1,9 +1,11 @@
 /** Shares: creation, lists, one, changes of name, deletion. */
 
 import type { Tx } from '#db/connection.ts';
+import { enqueue } from '#db/outbox.ts';
 import { release, withQuota } from '#db/quotas.ts';
 import { hasLocks, holdersOf } from '#db/shareHolds.ts';
 import { removeInstance } from '#db/shareInstances.ts';
+import { hostNow } from '#db/shareLock.ts';
 import {
   countShares,
   listShareNames,
@@ -14,7 +16,7 @@ import {
   updateShare,
 } from '#db/shares.ts';
 import { sql } from '#db/sql.ts';
-import { change, transition } from '#db/transition.ts';
+import { change } from '#db/transition.ts';
 import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
@@ -87,10 +89,12 @@ export async function deleteShare(tx: Tx, ctx: Ctx, share: ShareRow, force = fal
     what: 'Share',
     id: share.id,
   } as const;
-  if (share.host === null) {
+  await change(tx, shareLife.delete, subject, force);
+  // Read again: the scheduler may have placed it since.
+  const host = await hostNow(tx, share.instance_id);
+  if (host === null) {
     // Never placed: no back end knows of it.
-    await change(tx, shareLife.delete, subject, force);
-    await removeInstance(tx, share.instance_id, share.id);
+    if (!(await removeInstance(tx, share.instance_id, share.id))) return;
     await release(
       tx,
       { projectId: share.project_id, userId: share.user_id, shareTypeId: share.share_type },
@@ -98,17 +102,12 @@ export async function deleteShare(tx: Tx, ctx: Ctx, share: ShareRow, force = fal
     );
     return;
   }
-  await transition(
-    tx,
-    shareLife.delete,
-    subject,
-    {
-      queue: shareQueue(share.host),
-      resource: share.id,
-      payload: jobFor(ctx, { shareId: share.id, instanceId: share.instance_id, force }),
-    },
-    force,
-  );
+  await enqueue(tx, {
+    kind: shareLife.delete.kind,
+    queue: shareQueue(host),
+    resource: share.id,
+    payload: jobFor(ctx, { shareId: share.id, instanceId: share.instance_id, force }),
+  });
 }
 
 /** What must go before a share can: snapshots, replicas, backups, locks, its group. */
