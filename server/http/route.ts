@@ -10,6 +10,7 @@ import { nothingThere, send, unauthorized } from './answer.ts';
 import { isObject, parseBody } from './body.ts';
 import { RequestCtx, type Shared } from './ctx.ts';
 import type { Engine } from './engine.ts';
+import { segmentsOf, splitUrl } from './path.ts';
 import type { Progress } from './progress.ts';
 import { type LinkBases, project } from './projection.ts';
 import { type Match, matchPath, paramsFor } from './router.ts';
@@ -147,21 +148,6 @@ function find(
   return last.endsWith('.json')
     ? find(method, [...segments.slice(0, -1), last.slice(0, -5)], projectId)
     : undefined;
-}
-
-function splitUrl(url: string): [path: string, search?: string] {
-  const at = url.indexOf('?');
-  return at < 0 ? [url] : [url.slice(0, at), url.slice(at + 1)];
-}
-
-/** Decoded segments; doubled slashes at the front count once. undefined when the encoding is broken. */
-function segmentsOf(path: string): string[] | undefined {
-  try {
-    const raw = path.replace(/^\/+/, '').split('/');
-    return path.includes('%') ? raw.map(decodeURIComponent) : raw;
-  } catch {
-    return undefined;
-  }
 }
 
 function header(request: FastifyRequest, name: string): string | undefined {
