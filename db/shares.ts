@@ -3,7 +3,7 @@ import type { Order, Page } from '#domain/paging.ts';
 import type { Queries, Tx } from './connection.ts';
 import { flag, json, jsonRow, parseRows, time } from './jsonRow.ts';
 import { limited } from './paging.ts';
-import { and, int, nothing, type Sql, sql } from './sql.ts';
+import { and, int, join, type Sql, sql } from './sql.ts';
 
 export interface ShareRow {
   id: string;
@@ -255,7 +255,7 @@ export async function insertShareMetadata(
     ([key, value]) => sql`(UTC_TIMESTAMP(6), 0, ${shareId}, ${key}, ${value})`,
   );
   if (rows.length === 0) return;
-  await tx.run`INSERT INTO share_metadata (created_at, deleted, share_id, \`key\`, value) VALUES ${rows.reduce((all, row) => sql`${all}, ${row}`)}`;
+  await tx.run`INSERT INTO share_metadata (created_at, deleted, share_id, \`key\`, value) VALUES ${join(rows, ', ')}`;
 }
 
 /** Changes what is given, leaves what is undefined. */
@@ -270,7 +270,7 @@ export async function updateShare(
     ...(set.isPublic === undefined ? [] : [sql`is_public = ${set.isPublic}`]),
     sql`updated_at = UTC_TIMESTAMP(6)`,
   ];
-  await tx.run`UPDATE shares SET ${changes.reduce((all, one) => sql`${all}, ${one}`)} WHERE id = ${id} AND deleted = 'False'`;
+  await tx.run`UPDATE shares SET ${join(changes, ', ')} WHERE id = ${id} AND deleted = 'False'`;
 }
 
 /** The phase of something long, or null for none. */
