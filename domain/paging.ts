@@ -43,11 +43,11 @@ export function readOrder(
       where: 'sort_key',
       reason: `can't sort by ${JSON.stringify(key)}; known are ${keys.join(', ')}`,
     });
-  const direction = query.sort_dir ?? 'desc';
+  const direction = String(query.sort_dir ?? 'desc').toLowerCase();
   if (direction !== 'asc' && direction !== 'desc') {
     throw fault('invalidQuery', {
       where: 'sort_dir',
-      reason: `must be asc or desc, not ${JSON.stringify(direction)}`,
+      reason: `must be asc or desc, not ${JSON.stringify(query.sort_dir)}`,
     });
   }
   return { key, direction };

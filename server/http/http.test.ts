@@ -127,6 +127,10 @@ describe('pages', () => {
     expect(() => readOrder(query, ['created_at'])).toThrow(Fault);
   });
 
+  test('the direction is read in either case', () => {
+    expect(readOrder({ sort_dir: 'ASC' }, ['created_at'])).toEqual({ key: 'created_at', direction: 'asc' });
+  });
+
   test('a full page tells where the next one is, a short one does not', () => {
     const request = { links: { self: 'http://s/v2/p' }, url: '/v2/p/shares?limit=2&marker=old&name=a%20b' };
     expect(nextLinks(request, 'shares', [{ id: 1 }, { id: 2 }], 1000)).toEqual([
