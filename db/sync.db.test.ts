@@ -46,3 +46,10 @@ test('a database of a newer release is refused', async () => {
   await run("INSERT INTO shoal_migrations (name, batch) VALUES ('9999-later', 9)");
   await expect(requireCurrentSchema(database.address)).rejects.toThrow(/newer release.*9999-later/);
 });
+
+test('a sync that was cut short is gone on with', async () => {
+  await run('CREATE TABLE alembic_version (version_num varchar(32) NOT NULL, PRIMARY KEY (version_num))');
+  await run('CREATE TABLE async_operation_data (entity_uuid varchar(36) NOT NULL)');
+  await sync(database.address);
+  await expect(requireCurrentSchema(database.address)).resolves.toBeUndefined();
+});

@@ -5,8 +5,8 @@ import { databaseAddress, loadOrExit } from './process/start.ts';
 
 const program = new Command('shoal-manage')
   .description('Manages the Shoal service: its database and what hangs on it.')
-  .option('--config-file <file...>', 'configuration file; may be given more than once', [])
-  .option('--config-dir <dir...>', 'directory of configuration files', [])
+  .option('--config-file <file>', 'configuration file; may be given more than once', more, [])
+  .option('--config-dir <dir>', 'directory of configuration files; may be given more than once', more, [])
   .option('--format <format>', 'text or json', 'text');
 
 const db = program.command('db').description('the database');
@@ -30,6 +30,11 @@ program.parseAsync().catch((error: Error) => {
   console.error(error.message);
   process.exit(1);
 });
+
+/** Collects an option that is given more than once; each takes one value, so that none swallows the command. */
+function more(value: string, before: string[]): string[] {
+  return [...before, value];
+}
 
 function address() {
   const options = program.opts<{ configFile: string[]; configDir: string[] }>();

@@ -16,11 +16,14 @@ export interface Migration {
 const baseline: Migration = {
   name: '0001-baseline',
   async up(knex) {
-    if (await knex.schema.hasTable('alembic_version')) return;
+    if ((await knex.schema.hasTable('alembic_version')) && (await knex('alembic_version').first())) return;
     const text = readFileSync(new URL('baseline.sql', import.meta.url), 'utf8');
     await knex.raw('SET foreign_key_checks = 0');
-    for (const statement of text.split(/;\s*\n/))
-      if (statement.trim()) await knex.raw(statement.replaceAll('?', '\\?'));
+    // Cut short, it can be run again: the revision, which says that all is there, comes last.
+    for (const statement of text.split(/;\s*\n/)) {
+      if (!statement.trim()) continue;
+      await knex.raw(statement.replace('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS').replaceAll('?', '\\?'));
+    }
     await knex.raw('SET foreign_key_checks = 1');
     await knex.raw('INSERT INTO alembic_version (version_num) VALUES (?)', [BASELINE_REVISION]);
   },
