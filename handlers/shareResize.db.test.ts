@@ -33,6 +33,8 @@ const forceTo =
   (size: number): Call =>
   (ctx, { id }) =>
     shareResize.extendShare({ ctx, path: { id }, query: {}, body: { new_size: size, force: true } });
+const snapshot: Call = (ctx, { id }) =>
+  snapshots.createSnapshot({ ctx, path: {}, query: {}, body: { share_id: id } });
 
 /** A caller whose transactions begin late: something else has been done by then. */
 function lateCaller(share: WorldShare, meanwhile: () => Promise<unknown>): Ctx {
@@ -54,8 +56,9 @@ describe('a share that was resized between being read and being locked', () => {
   test.each([
     ['is not extended', extendTo(3)],
     ['is not shrunk', shrinkTo(1)],
+    ['is not snapshotted', snapshot],
   ])('%s', async (_what, call) => {
-    const share = await world.share({ size: 2 });
+    const share = await world.share({ size: 2, capabilities: everything });
     const resize = () => world.db.transaction((tx) => setShareSize(tx, share.id, 5));
     const caller = lateCaller(share, resize);
     await expect(call(caller, share)).rejects.toMatchObject({ status: 409 });
@@ -82,8 +85,9 @@ test.each([
   ['extended', extendTo(3), ['member', 'reader']],
   ['extended by force', forceTo(3), ['admin', 'member', 'reader']],
   ['shrunk', shrinkTo(1), ['member', 'reader']],
+  ['snapshotted', snapshot, ['member', 'reader']],
 ])('a share that was never placed is not %s: no worker would ever do it', async (_what, call, roles) => {
-  const share = await world.share({ size: 2 });
+  const share = await world.share({ size: 2, capabilities: everything });
   await world.db.run`UPDATE share_instances SET host = NULL WHERE id = ${share.instanceId}`;
   const caller = world.caller({ projectId: share.projectId, roles });
   await expect(call(caller, share)).rejects.toMatchObject({ status: 400 });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Tx } from '#db/connection.ts';
 import { enqueue } from '#db/outbox.ts';
 import { take, withQuota } from '#db/quotas.ts';
+import { lockUnresized } from '#db/shareLock.ts';
 import type { ShareRow } from '#db/shares.ts';
 import { instancesOfSnapshot, setSnapshotStatus } from '#db/snapshotInstances.ts';
 import {
@@ -30,7 +31,7 @@ import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
 import type { Handlers } from './request.ts';
 import { snapshotConditions } from './snapshotFilters.ts';
-import { refuseBusy, refuseSoftDeleted, visibleShare } from './visible.ts';
+import { hostOf, refuseBusy, refuseSoftDeleted, visibleShare } from './visible.ts';
 import { visibleSnapshot } from './visibleSnapshot.ts';
 
 export const snapshots = {
@@ -60,6 +61,7 @@ export const snapshots = {
       });
     }
     refuseUnavailable(share, share.status);
+    hostOf(share);
     refuseBusy(share, 400);
     return { snapshot: await takeSnapshot(ctx, share, body) };
   },
@@ -98,6 +100,7 @@ function takeSnapshot(
   const id = randomUUID();
   const metadata = ctx.allows('snapshotMetadata') ? readMetadata(asked.metadata) : {};
   return withQuota(ctx.db, async (tx) => {
+    await lockUnresized(tx, share);
     const sources = await lockSources(tx, share.id);
     refuseUnavailable(share, sources.find((source) => source.id === share.instance_id)?.status ?? 'deleted');
     const instances = sources.map((source) => ({
