@@ -34,6 +34,13 @@ module.exports = {
     only('codegen'),
     only('client', 'generated', 'domain'),
     {
+      name: 'sql-stands-in-db',
+      comment: 'only db/ knows SQL; others take its conditions and subjects as they are',
+      severity: 'error',
+      from: { path: '^(handlers|jobs|server)/', pathNot: test },
+      to: { path: '^db/sql\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'jobs-know-drivers-by-contract',
       comment: 'jobs use the driver contract, not a driver',
       severity: 'error',

@@ -72,6 +72,13 @@ export async function countAttempt(db: Queries, id: number, by: 1 | -1 = 1): Pro
   await db.run`UPDATE shoal_outbox SET attempts = attempts + ${by} WHERE id = ${id}`;
 }
 
+/** Locks the job's row; false when it isn't any more where this run of it found it. */
+export async function lockJob(tx: Tx, row: OutboxRow): Promise<boolean> {
+  const found = await tx.row<{ kind: string; queue: string }>`
+    SELECT kind, queue FROM shoal_outbox WHERE id = ${row.id} FOR UPDATE`;
+  return found?.kind === row.kind && found.queue === row.queue;
+}
+
 /** Ends a job: false when another run of it already did, and then this run must change nothing. */
 export async function finishJob(tx: Tx, id: number): Promise<boolean> {
   const { affected } = await tx.run`DELETE FROM shoal_outbox WHERE id = ${id}`;

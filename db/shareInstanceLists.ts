@@ -1,7 +1,7 @@
 /** Share instances with the API's names: lists, one, a status set by hand. Admins see those of all projects. */
 import type { Page } from '#domain/paging.ts';
 import type { Queries, Tx } from './connection.ts';
-import { int, nothing, type Sql, sql } from './sql.ts';
+import { int, join, nothing, type Sql, sql } from './sql.ts';
 
 export interface ShareInstanceRow {
   id: string;
@@ -54,7 +54,7 @@ async function select(
 
 export interface ShareInstanceQuery {
   /** conditions on `i` (instance) and `s` (share) */
-  where: Sql;
+  where: readonly Sql[];
   page: Page;
   withPaths: boolean;
 }
@@ -64,7 +64,7 @@ export function listShareInstances(
   db: Queries,
   { where, ...rest }: ShareInstanceQuery,
 ): Promise<ShareInstanceRow[]> {
-  return select(db, where, rest);
+  return select(db, join(where, ' AND '), rest);
 }
 
 /** One live instance; undefined when there is none. */

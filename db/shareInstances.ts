@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { BackendShare, ExportLocation } from '#domain/backend.ts';
 import { removeRulesOfShare } from './accessStates.ts';
 import type { Queries, Tx } from './connection.ts';
-import { sql } from './sql.ts';
+import { list, sql } from './sql.ts';
 
 /** An instance with what a driver needs of its share and type. */
 export interface InstanceRow {
@@ -80,6 +80,13 @@ export async function instancesOn(db: Queries, backend: string): Promise<Instanc
   return rows.map(instanceRow);
 }
 
+/** The pools that these shares are on. */
+export async function hostsOfShares(db: Queries, shareIds: readonly string[]): Promise<string[]> {
+  const rows = await db.rows<{ host: string }>`
+    SELECT DISTINCT host FROM share_instances WHERE share_id IN (${list(shareIds)}) AND deleted = 'False' AND host IS NOT NULL`;
+  return rows.map(({ host }) => host);
+}
+
 /** As a driver sees it. */
 export function backendShare(row: InstanceRow): BackendShare {
   return {
@@ -102,6 +109,20 @@ const words: ReadonlyMap<string, string> = new Map([
   ['True', '1'],
   ['False', '0'],
 ]);
+
+/** Puts an instance on a pool, and into the zone of that pool's service. */
+export async function placeInstance(tx: Tx, id: string, host: string): Promise<void> {
+  await tx.run`
+    UPDATE share_instances SET host = ${host}, scheduled_at = UTC_TIMESTAMP(), updated_at = UTC_TIMESTAMP(6),
+      availability_zone_id = COALESCE((SELECT s.availability_zone_id FROM services s
+        WHERE s.host = ${host.split('#', 1)[0]!} AND s.binary = 'manila-share' AND s.deleted = 0 LIMIT 1), availability_zone_id)
+    WHERE id = ${id} AND deleted = 'False'`;
+}
+
+/** The back end has made it. */
+export async function markLaunched(tx: Tx, id: string): Promise<void> {
+  await tx.run`UPDATE share_instances SET progress = '100%', launched_at = UTC_TIMESTAMP() WHERE id = ${id}`;
+}
 
 /** Makes the instance's export locations exactly these; those that stay keep their ids. */
 export async function replaceExportLocations(

@@ -3,7 +3,7 @@ import type { Order, Page } from '#domain/paging.ts';
 import type { Queries, Tx } from './connection.ts';
 import { flag, json, jsonRow, parseRows, time } from './jsonRow.ts';
 import { limited } from './paging.ts';
-import { and, int, join, type Sql, sql } from './sql.ts';
+import { and, int, join, list, type Sql, sql } from './sql.ts';
 
 export interface ShareRow {
   id: string;
@@ -278,23 +278,23 @@ export async function setTaskState(tx: Tx, id: string, state: string | null): Pr
   await tx.run`UPDATE shares SET task_state = ${state}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${id} AND deleted = 'False'`;
 }
 
-/**
- * Puts a share into the recycle bin for `seconds`, if it isn't there and `condition` holds, or (null) takes it out.
- * Answers whether anything changed.
- */
-export async function setSoftDeleted(
+/** Puts a share into the recycle bin for `seconds`, if it isn't there and its status allows; answers whether it did. */
+export async function softDelete(
   tx: Tx,
   id: string,
-  seconds: number | null,
-  condition: Sql = sql`TRUE`,
+  seconds: number,
+  statuses: readonly string[],
 ): Promise<boolean> {
-  const { affected } =
-    seconds === null
-      ? await tx.run`UPDATE shares SET is_soft_deleted = 0, scheduled_to_be_deleted_at = NULL WHERE id = ${id} AND is_soft_deleted = 1`
-      : await tx.run`
-          UPDATE shares SET is_soft_deleted = 1, scheduled_to_be_deleted_at = UTC_TIMESTAMP() + INTERVAL ${int(seconds)} SECOND
-          WHERE id = ${id} AND is_soft_deleted = 0 AND deleted = 'False' AND ${condition}`;
+  const { affected } = await tx.run`
+    UPDATE shares SET is_soft_deleted = 1, scheduled_to_be_deleted_at = UTC_TIMESTAMP() + INTERVAL ${int(seconds)} SECOND
+    WHERE id = ${id} AND is_soft_deleted = 0 AND deleted = 'False' AND EXISTS (
+      SELECT 1 FROM share_instances i WHERE i.share_id = shares.id AND i.deleted = 'False' AND i.status IN (${list(statuses)}))`;
   return affected > 0;
+}
+
+/** Takes a share out of the recycle bin. */
+export async function restore(tx: Tx, id: string): Promise<void> {
+  await tx.run`UPDATE shares SET is_soft_deleted = 0, scheduled_to_be_deleted_at = NULL WHERE id = ${id} AND is_soft_deleted = 1`;
 }
 
 /** Shares whose time in the recycle bin is over. */

@@ -6,7 +6,9 @@ import { BASELINE_REVISION, type Migration, migrations } from './migrations/inde
 const BOOKS = 'shoal_migrations';
 
 /** A database that this release can't serve; the message says what to do. */
-export class SchemaError extends Error {}
+export class SchemaError extends Error {
+  override readonly name = 'SchemaError';
+}
 
 /** Runs the migrations that are missing, one process at a time; answers the names of those it ran. */
 export async function sync(address: DatabaseAddress): Promise<string[]> {

@@ -103,7 +103,8 @@ async function check(ctx: Ctx, asked: Asked): Promise<Plan> {
   if (!ctx.can('share:update_admin_only_metadata'))
     refuseAdminOnly(Object.keys(metadata), ctx.settings.admin_only_metadata);
 
-  const source = asked.snapshot_id ? await sourceOf(ctx, String(asked.snapshot_id)) : null;
+  const from = asked.snapshot_id ?? null;
+  const source = from === null ? null : await sourceOf(ctx, String(from));
   const zoneName = asked.availability_zone ?? source?.share.availability_zone;
   const zone = zoneName ? await zoneOf(ctx, String(zoneName)) : null;
   const size = sizeOf(asked.size, source);

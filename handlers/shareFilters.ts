@@ -1,5 +1,6 @@
 /** What a list of shares can be narrowed by. */
-import { type Sql, sql } from '#db/sql.ts';
+import { shareIs } from '#db/shareConditions.ts';
+import type { Sql } from '#db/sql.ts';
 import { asBoolean, readBoolean } from '#domain/booleans.ts';
 import { readDict } from '#domain/dictText.ts';
 import { fault } from '#domain/faults.ts';
@@ -26,15 +27,16 @@ function scope(ctx: Ctx, query: Query): Sql {
     query.all_tenants !== undefined &&
     asBoolean(query.all_tenants) !== false &&
     ctx.can('share:list_all_projects');
-  if (all) return text(query.project_id) ? sql`s.project_id = ${text(query.project_id)!}` : sql`TRUE`;
-  return isPublic
-    ? sql`(s.project_id = ${ctx.projectId} OR s.is_public = 1)`
-    : sql`s.project_id = ${ctx.projectId}`;
+  if (all) {
+    const project = text(query.project_id);
+    return project ? shareIs.ofProject(project) : shareIs.anyOnes();
+  }
+  return isPublic ? shareIs.ofProjectOrPublic(ctx.projectId) : shareIs.ofProject(ctx.projectId);
 }
 
 function softDeleted(ctx: Ctx, query: Query): Sql[] {
-  if (!ctx.allows('recycleBin') || query.is_soft_deleted === undefined) return [sql`s.is_soft_deleted = 0`];
-  return [sql`s.is_soft_deleted = ${readBoolean(query.is_soft_deleted, 'is_soft_deleted')}`];
+  if (!ctx.allows('recycleBin') || query.is_soft_deleted === undefined) return [shareIs.softDeleted(false)];
+  return [shareIs.softDeleted(readBoolean(query.is_soft_deleted, 'is_soft_deleted'))];
 }
 
 function equalities(query: Query): Sql[] {
@@ -43,25 +45,17 @@ function equalities(query: Query): Sql[] {
     const wanted = text(value);
     if (wanted !== undefined) found.push(condition(wanted));
   };
-  equal(query.name ?? query.display_name, (x) => sql`s.display_name = ${x}`);
-  equal(query.description ?? query.display_description, (x) => sql`s.display_description = ${x}`);
-  equal(query.status, (x) => sql`i.status = ${x}`);
-  equal(query.share_network_id, (x) => sql`i.share_network_id = ${x}`);
-  equal(query.share_type_id, (x) => sql`i.share_type_id = ${x}`);
-  equal(query.share_group_id, (x) => sql`s.share_group_id = ${x}`);
-  equal(query.snapshot_id, (x) => sql`s.snapshot_id = ${x}`);
-  equal(query.mount_point_name, (x) => sql`i.mount_point_name = ${x}`);
-  equal(query.availability_zone, (x) => sql`z.name = ${x}`);
-  equal(
-    query.export_location_id,
-    (x) =>
-      sql`EXISTS (SELECT 1 FROM share_instance_export_locations l WHERE l.share_instance_id = i.id AND l.deleted = 0 AND l.uuid = ${x})`,
-  );
-  equal(
-    query.export_location_path,
-    (x) =>
-      sql`EXISTS (SELECT 1 FROM share_instance_export_locations l WHERE l.share_instance_id = i.id AND l.deleted = 0 AND l.path = ${x})`,
-  );
+  equal(query.name ?? query.display_name, shareIs.named);
+  equal(query.description ?? query.display_description, shareIs.described);
+  equal(query.status, shareIs.inStatus);
+  equal(query.share_network_id, shareIs.onNetwork);
+  equal(query.share_type_id, shareIs.ofType);
+  equal(query.share_group_id, shareIs.inGroup);
+  equal(query.snapshot_id, shareIs.fromSnapshot);
+  equal(query.mount_point_name, shareIs.mountedAs);
+  equal(query.availability_zone, shareIs.inZone);
+  equal(query.export_location_id, shareIs.exportedById);
+  equal(query.export_location_path, shareIs.exportedByPath);
   return found;
 }
 
@@ -71,14 +65,9 @@ function likes(ctx: Ctx, query: Query): Sql[] {
   const found: Sql[] = [];
   const name = text(query['name~'] ?? query['display_name~']);
   const description = text(query['description~'] ?? query['display_description~']);
-  if (name !== undefined) found.push(sql`s.display_name LIKE ${containing(name)}`);
-  if (description !== undefined) found.push(sql`s.display_description LIKE ${containing(description)}`);
+  if (name !== undefined) found.push(shareIs.namedLike(name));
+  if (description !== undefined) found.push(shareIs.describedLike(description));
   return found;
-}
-
-/** A LIKE pattern for texts that contain this one; `%` and `_` mean themselves. */
-export function containing(part: string): string {
-  return `%${part.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 /** By where shares are: for those whom a policy lets know. */
@@ -87,14 +76,12 @@ function hosts(ctx: Ctx, query: Query): Sql[] {
   const host = text(query.host);
   if (host !== undefined) {
     ctx.authorize('share:list_by_host');
-    found.push(
-      sql`(i.host = ${host} OR i.host LIKE ${`${containing(host).slice(1, -1)}#%`} OR i.host LIKE ${`${containing(host).slice(1, -1)}@%`})`,
-    );
+    found.push(shareIs.on(host));
   }
   const server = text(query.share_server_id);
   if (server !== undefined) {
     ctx.authorize('share:list_by_share_server_id');
-    found.push(sql`i.share_server_id = ${server}`);
+    found.push(shareIs.onServer(server));
   }
   return found;
 }
@@ -103,16 +90,12 @@ function hosts(ctx: Ctx, query: Query): Sql[] {
 function structured(ctx: Ctx, query: Query): Sql[] {
   const found: Sql[] = [];
   for (const [key, value] of pairs(query.metadata, 'metadata')) {
-    found.push(
-      sql`EXISTS (SELECT 1 FROM share_metadata m WHERE m.share_id = s.id AND m.deleted = 0 AND m.\`key\` = ${key} AND m.value = ${value})`,
-    );
+    found.push(shareIs.withMetadata(key, value));
   }
   if (query.extra_specs !== undefined) {
     ctx.authorize('share_types_extra_spec:index');
     for (const [key, value] of pairs(query.extra_specs, 'extra_specs')) {
-      found.push(
-        sql`EXISTS (SELECT 1 FROM share_type_extra_specs e WHERE e.share_type_id = i.share_type_id AND e.deleted = 0 AND e.spec_key = ${key} AND e.spec_value = ${value})`,
-      );
+      found.push(shareIs.withExtraSpec(key, value));
     }
   }
   return found;

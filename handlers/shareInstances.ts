@@ -1,6 +1,7 @@
 /** Share instances, for admins: lists, one, a status set by hand, deletion by force. */
 import type { Tx } from '#db/connection.ts';
 import { release, withQuota } from '#db/quotas.ts';
+import { shareIs } from '#db/shareConditions.ts';
 import { holdersOf } from '#db/shareHolds.ts';
 import {
   findShareInstance,
@@ -10,7 +11,8 @@ import {
 } from '#db/shareInstanceLists.ts';
 import { findInstance, instancesOf, removeInstance } from '#db/shareInstances.ts';
 import { lockShare } from '#db/shares.ts';
-import { join, type Sql, sql } from '#db/sql.ts';
+import type { Sql } from '#db/sql.ts';
+import { instanceSubject } from '#db/subjects.ts';
 import { change, transition } from '#db/transition.ts';
 import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
@@ -27,7 +29,7 @@ import { visibleShare } from './visible.ts';
 export const shareInstances = {
   async listShareInstances({ ctx, query }) {
     const found = await listShareInstances(ctx.db, {
-      where: join(conditions(query), ' AND '),
+      where: conditions(query),
       page: readPage(query, ctx.settings.osapi_max_limit),
       withPaths: ctx.allows('exportLocationsInShares'),
     });
@@ -45,7 +47,7 @@ export const shareInstances = {
   async listInstancesOfShare({ ctx, path }) {
     const share = await visibleShare(ctx, path.share_id);
     const found = await listShareInstances(ctx.db, {
-      where: sql`i.share_id = ${share.id}`,
+      where: [shareIs.withId(share.id)],
       page: { limit: null, offset: 0 },
       withPaths: ctx.allows('exportLocationsInShares'),
     });
@@ -74,20 +76,13 @@ function shown(row: ShareInstanceRow): Shown {
 function conditions(query: Request<'listShareInstances'>['query']): Sql[] {
   const { host, status, share_server_id: server, export_location_id: id, export_location_path: path } = query;
   const inBin = query.is_soft_deleted !== undefined && readBoolean(query.is_soft_deleted, 'is_soft_deleted');
-  const exported = (condition: Sql) => sql`EXISTS (SELECT 1 FROM share_instance_export_locations e
-    WHERE e.share_instance_id = i.id AND e.deleted = 0 AND ${condition})`;
   return [
-    sql`s.is_soft_deleted = ${inBin}`,
-    // A back end or a whole host finds the pools under it.
-    ...(host !== undefined
-      ? [
-          sql`(i.host = ${host} OR SUBSTRING_INDEX(i.host, '#', 1) = ${host} OR SUBSTRING_INDEX(i.host, '@', 1) = ${host})`,
-        ]
-      : []),
-    ...(status !== undefined ? [sql`i.status = ${status}`] : []),
-    ...(server !== undefined ? [sql`i.share_server_id = ${server}`] : []),
-    ...(id !== undefined ? [exported(sql`e.uuid = ${id}`)] : []),
-    ...(path !== undefined ? [exported(sql`e.path = ${path}`)] : []),
+    shareIs.softDeleted(inBin),
+    ...(host !== undefined ? [shareIs.on(host)] : []),
+    ...(status !== undefined ? [shareIs.inStatus(status)] : []),
+    ...(server !== undefined ? [shareIs.onServer(server)] : []),
+    ...(id !== undefined ? [shareIs.exportedById(id)] : []),
+    ...(path !== undefined ? [shareIs.exportedByPath(path)] : []),
   ];
 }
 
@@ -104,7 +99,7 @@ async function forceDelete(tx: Tx, ctx: Ctx, id: string): Promise<void> {
       reason: `Share instance ${id} is the only one of share ${shareId}, which has ${snapshots} snapshot(s); delete them first.`,
     });
   }
-  const subject = { table: 'share_instances', where: sql`id = ${id}`, what: 'Share instance', id } as const;
+  const subject = instanceSubject(id);
   if (host === null) {
     await change(tx, shareLife.delete, subject, true);
     if (await removeInstance(tx, id, shareId))

@@ -4,7 +4,7 @@ import { reserve, withQuota } from '#db/quotas.ts';
 import { lockUnresized } from '#db/shareLock.ts';
 import type { ShareRow } from '#db/shares.ts';
 import { findShareType } from '#db/shareTypes.ts';
-import { sql } from '#db/sql.ts';
+import { shareSubject } from '#db/subjects.ts';
 import { transition } from '#db/transition.ts';
 import { readBoolean } from '#domain/booleans.ts';
 import { Fault, fault } from '#domain/faults.ts';
@@ -47,7 +47,7 @@ export const shareResize = {
     const queue = shareQueue(hostOf(share));
     await ctx.transaction(async (tx) => {
       await lockUnresized(tx, share);
-      await transition(tx, shareLife.shrink, instancesOf(share), {
+      await transition(tx, shareLife.shrink, shareSubject(share.id), {
         queue,
         resource: share.id,
         payload: jobFor(ctx, {
@@ -90,7 +90,7 @@ async function extend(ctx: Ctx, share: ShareRow, size: number, force: boolean): 
       });
       const step = force ? { ...shareLife.extend, kind: shareJobs.grow } : shareLife.extend;
       const queue = force ? backend : 'scheduler';
-      await transition(tx, step, instancesOf(share), { queue, resource: share.id, payload });
+      await transition(tx, step, shareSubject(share.id), { queue, resource: share.id, payload });
     });
   } catch (error) {
     // This operation answers a full quota with 403.
@@ -98,15 +98,6 @@ async function extend(ctx: Ctx, share: ShareRow, size: number, force: boolean): 
       throw fault('notAllowed', { reason: error.message });
     throw error;
   }
-}
-
-function instancesOf(share: ShareRow) {
-  return {
-    table: 'share_instances',
-    where: sql`share_id = ${share.id}`,
-    what: 'Share',
-    id: share.id,
-  } as const;
 }
 
 function sizeOf(asked: unknown): number {

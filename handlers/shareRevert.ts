@@ -4,7 +4,7 @@ import { reserve, withQuota } from '#db/quotas.ts';
 import { lockUnresized } from '#db/shareLock.ts';
 import type { ShareRow } from '#db/shares.ts';
 import { newestSnapshotOf, type SnapshotRow } from '#db/snapshots.ts';
-import { sql } from '#db/sql.ts';
+import { standingSnapshotSubject, standingSubject } from '#db/subjects.ts';
 import { change, transition } from '#db/transition.ts';
 import { fault } from '#domain/faults.ts';
 import { shareQueue } from '#domain/services.ts';
@@ -46,31 +46,21 @@ function refuseUnfit(share: ShareRow, snapshot: SnapshotRow): void {
 async function beginRevert(tx: Tx, ctx: Ctx, share: ShareRow, snapshot: SnapshotRow): Promise<void> {
   await lockUnresized(tx, share);
   assertNewest(snapshot.id, await newestSnapshotOf(tx, share.id));
-  await change(tx, snapshotLife.restore, {
-    table: 'share_snapshot_instances',
-    where: sql`id = ${snapshot.instance_id}`,
-    what: 'Snapshot',
-    id: snapshot.id,
-  });
+  await change(tx, snapshotLife.restore, standingSnapshotSubject(snapshot));
   const growth = snapshot.size - share.size;
   const reservation = growth > 0 ? await reserveGrowth(tx, ctx, share, growth) : null;
-  await transition(
-    tx,
-    shareLife.revert,
-    { table: 'share_instances', where: sql`id = ${share.instance_id}`, what: 'Share', id: share.id },
-    {
-      queue: shareQueue(hostOf(share)),
-      resource: share.id,
-      payload: jobFor(ctx, {
-        shareId: share.id,
-        instanceId: share.instance_id,
-        snapshotInstanceId: snapshot.instance_id,
-        oldSize: share.size,
-        newSize: snapshot.size,
-        reservation,
-      }),
-    },
-  );
+  await transition(tx, shareLife.revert, standingSubject(share), {
+    queue: shareQueue(hostOf(share)),
+    resource: share.id,
+    payload: jobFor(ctx, {
+      shareId: share.id,
+      instanceId: share.instance_id,
+      snapshotInstanceId: snapshot.instance_id,
+      oldSize: share.size,
+      newSize: snapshot.size,
+      reservation,
+    }),
+  });
 }
 
 function reserveGrowth(tx: Tx, ctx: Ctx, share: ShareRow, growth: number): Promise<string> {

@@ -1,8 +1,8 @@
 /** What admins and the recycle bin do to a share's state. */
 import { withQuota } from '#db/quotas.ts';
 import { hasLocks, holdersOf } from '#db/shareHolds.ts';
-import { lockShare, setSoftDeleted, setTaskState } from '#db/shares.ts';
-import { list, sql } from '#db/sql.ts';
+import { setInstanceStatus } from '#db/shareInstanceLists.ts';
+import { lockShare, restore, setTaskState, softDelete } from '#db/shares.ts';
 import { fault } from '#domain/faults.ts';
 import { assertSettable } from '#domain/shareInstances.ts';
 import { softDeletable } from '#domain/shares.ts';
@@ -16,9 +16,7 @@ export const shareState = {
     ctx.authorize('share:reset_status', share as never);
     const status = body.status ?? body['os-status'];
     assertSettable(status);
-    await ctx.transaction(async (tx) => {
-      await tx.run`UPDATE share_instances SET status = ${status}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${share.instance_id} AND deleted = 'False'`;
-    });
+    await ctx.transaction((tx) => setInstanceStatus(tx, share.instance_id, status));
   },
 
   async resetShareTaskState({ ctx, path, body }) {
@@ -55,8 +53,7 @@ export const shareState = {
         throw fault('notAllowed', {
           reason: `Share ${share.id} is locked against deletion; remove its resource locks first.`,
         });
-      const states = sql`EXISTS (SELECT 1 FROM share_instances i WHERE i.share_id = shares.id AND i.deleted = 'False' AND i.status IN (${list(softDeletable)}))`;
-      if (!(await setSoftDeleted(tx, share.id, ctx.settings.soft_deleted_share_retention_time, states))) {
+      if (!(await softDelete(tx, share.id, ctx.settings.soft_deleted_share_retention_time, softDeletable))) {
         const why = share.is_soft_deleted
           ? 'it is in the recycle bin already'
           : `it is ${share.status}; this needs it ${softDeletable.join(' or ')}`;
@@ -68,7 +65,7 @@ export const shareState = {
   async restoreShare({ ctx, path }) {
     const share = await ownShare(ctx, path.id);
     ctx.authorize('share:restore', share as never);
-    if (share.is_soft_deleted) await ctx.transaction((tx) => setSoftDeleted(tx, share.id, null));
+    if (share.is_soft_deleted) await ctx.transaction((tx) => restore(tx, share.id));
     else ctx.answerWith(200); // it wasn't in the recycle bin: done already
   },
 } satisfies Partial<Handlers>;

@@ -15,7 +15,7 @@ import {
   shareSortKeys,
   updateShare,
 } from '#db/shares.ts';
-import { sql } from '#db/sql.ts';
+import { shareSubject } from '#db/subjects.ts';
 import { change } from '#db/transition.ts';
 import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
@@ -83,12 +83,7 @@ export async function deleteShare(tx: Tx, ctx: Ctx, share: ShareRow, force = fal
   await lockShare(tx, share.id);
   refuseBusy(share);
   await refuseHeld(tx, share, force);
-  const subject = {
-    table: 'share_instances',
-    where: sql`share_id = ${share.id}`,
-    what: 'Share',
-    id: share.id,
-  } as const;
+  const subject = shareSubject(share.id);
   await change(tx, shareLife.delete, subject, force);
   // Read again: the scheduler may have placed it since.
   const host = await hostNow(tx, share.instance_id);

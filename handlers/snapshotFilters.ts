@@ -1,11 +1,10 @@
 /** What a list of snapshots can be narrowed by. */
-import { snapshotStatus } from '#db/snapshots.ts';
-import { type Sql, sql } from '#db/sql.ts';
+import { snapshotIs } from '#db/snapshotConditions.ts';
+import type { Sql } from '#db/sql.ts';
 import { asBoolean } from '#domain/booleans.ts';
 import { readDict } from '#domain/dictText.ts';
 import { fault } from '#domain/faults.ts';
 import type { Ctx } from './context.ts';
-import { containing } from './shareFilters.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -17,8 +16,10 @@ export function snapshotConditions(ctx: Ctx, query: Query): Sql[] {
 /** Whose snapshots: the caller's project's, or everybody's for an admin who asks so. */
 function scope(ctx: Ctx, query: Query): Sql {
   const asked = query.all_tenants !== undefined && asBoolean(query.all_tenants) !== false;
-  if (!asked || !ctx.can('share_snapshot:list_all_projects')) return sql`s.project_id = ${ctx.projectId}`;
-  return query.project_id === undefined ? sql`TRUE` : sql`s.project_id = ${String(query.project_id)}`;
+  if (!asked || !ctx.can('share_snapshot:list_all_projects')) return snapshotIs.ofProject(ctx.projectId);
+  return query.project_id === undefined
+    ? snapshotIs.anyOnes()
+    : snapshotIs.ofProject(String(query.project_id));
 }
 
 function equalities(ctx: Ctx, query: Query): Sql[] {
@@ -26,12 +27,12 @@ function equalities(ctx: Ctx, query: Query): Sql[] {
   const equal = (key: string, condition: (value: string) => Sql) => {
     if (query[key] !== undefined) found.push(condition(given(query, key)));
   };
-  for (const key of ['name', 'display_name']) equal(key, (text) => sql`s.display_name = ${text}`);
-  if (ctx.allows('likeFilters')) equal('description', (text) => sql`s.display_description = ${text}`);
-  equal('display_description', (text) => sql`s.display_description = ${text}`);
-  equal('status', (text) => sql`${snapshotStatus} = ${text}`);
-  equal('share_id', (text) => sql`s.share_id = ${text}`);
-  equal('size', (text) => (/^\d+$/.test(text) ? sql`s.size = ${text}` : sql`FALSE`));
+  for (const key of ['name', 'display_name']) equal(key, snapshotIs.named);
+  if (ctx.allows('likeFilters')) equal('description', snapshotIs.described);
+  equal('display_description', snapshotIs.described);
+  equal('status', snapshotIs.inStatus);
+  equal('share_id', snapshotIs.ofShare);
+  equal('size', (text) => (/^\d+$/.test(text) ? snapshotIs.ofSize(text) : snapshotIs.none()));
   return found;
 }
 
@@ -40,11 +41,10 @@ function likes(ctx: Ctx, query: Query): Sql[] {
   if (!ctx.allows('likeFilters')) return [];
   const found: Sql[] = [];
   for (const key of ['name~', 'display_name~']) {
-    if (query[key] !== undefined) found.push(sql`s.display_name LIKE ${containing(given(query, key))}`);
+    if (query[key] !== undefined) found.push(snapshotIs.namedLike(given(query, key)));
   }
   for (const key of ['description~', 'display_description~']) {
-    if (query[key] !== undefined)
-      found.push(sql`s.display_description LIKE ${containing(given(query, key))}`);
+    if (query[key] !== undefined) found.push(snapshotIs.describedLike(given(query, key)));
   }
   return found;
 }
@@ -54,10 +54,7 @@ function metadata(ctx: Ctx, query: Query): Sql[] {
   if (query.metadata === undefined || !ctx.allows('snapshotMetadata')) return [];
   const wanted = readDict(String(query.metadata));
   if (!wanted) throw fault('invalidQuery', { where: 'metadata', reason: 'must be a JSON object of texts' });
-  return Object.entries(wanted).map(
-    ([key, value]) => sql`EXISTS (SELECT 1 FROM share_snapshot_metadata m
-      WHERE m.share_snapshot_id = s.id AND m.deleted = 'False' AND m.\`key\` = ${key} AND m.value = ${String(value)})`,
-  );
+  return Object.entries(wanted).map(([key, value]) => snapshotIs.withMetadata(key, String(value)));
 }
 
 /** A filter's text; an empty one is a mistake, not a match for everything. */

@@ -17,7 +17,7 @@ import {
   snapshotSortKeys,
   updateSnapshot,
 } from '#db/snapshots.ts';
-import { sql } from '#db/sql.ts';
+import { snapshotSubject } from '#db/subjects.ts';
 import { change } from '#db/transition.ts';
 import { asBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
@@ -143,13 +143,7 @@ function refuseUnavailable(share: ShareRow, status: string): void {
 
 /** `force` takes a snapshot in any state, and lets the job end even if the back end fails. */
 async function beginDeletion(tx: Tx, ctx: Ctx, snapshot: SnapshotRow, force: boolean): Promise<void> {
-  const where = sql`snapshot_id = ${snapshot.id}`;
-  await change(
-    tx,
-    snapshotLife.delete,
-    { table: 'share_snapshot_instances', where, what: 'Snapshot', id: snapshot.id },
-    force,
-  );
+  await change(tx, snapshotLife.delete, snapshotSubject(snapshot.id), force);
   for (const instance of await instancesOfSnapshot(tx, snapshot.id)) {
     await enqueue(tx, {
       kind: snapshotLife.delete.kind,

@@ -1,7 +1,7 @@
 /** Placing shares: the scheduler's rules with what is known of services, pools and the type. */
 import type { Queries } from '#db/connection.ts';
 import { shareServices } from '#db/services.ts';
-import type { InstanceRow } from '#db/shareInstances.ts';
+import { hostsOfShares, type InstanceRow } from '#db/shareInstances.ts';
 import { findShareType } from '#db/shareTypes.ts';
 import { isUp } from '#domain/services.ts';
 import { type Tools, TryAgain } from './job.ts';
@@ -90,15 +90,11 @@ export async function resolveHints(
   db: Queries,
   hints: Readonly<Record<string, string>>,
 ): Promise<SchedulerHints> {
-  const hostsOf = async (ids: string | undefined): Promise<string[]> => {
-    const hosts: string[] = [];
-    for (const id of ids?.split(',') ?? []) {
-      const rows = await db.rows<{ host: string }>`
-        SELECT host FROM share_instances WHERE share_id = ${id.trim()} AND deleted = 'False' AND host IS NOT NULL`;
-      hosts.push(...rows.map(({ host }) => host));
-    }
-    return hosts;
-  };
+  const hostsOf = (ids: string) =>
+    hostsOfShares(
+      db,
+      ids.split(',').map((id) => id.trim()),
+    );
   return {
     ...(hints.same_host ? { sameHost: await hostsOf(hints.same_host) } : {}),
     ...(hints.different_host ? { differentHost: await hostsOf(hints.different_host) } : {}),

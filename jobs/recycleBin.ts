@@ -1,7 +1,7 @@
 /** Shares whose time in the recycle bin is over are deleted, as their owners would have. */
 
 import { expiredSoftDeleted, findShare, lockShare } from '#db/shares.ts';
-import { sql } from '#db/sql.ts';
+import { shareSubject } from '#db/subjects.ts';
 import { transition } from '#db/transition.ts';
 import { Fault } from '#domain/faults.ts';
 import { shareQueue } from '#domain/services.ts';
@@ -15,22 +15,17 @@ export async function emptyRecycleBin({ db, log }: Tools): Promise<void> {
         await lockShare(tx, id);
         const share = await findShare(tx, id);
         if (!share?.host) return;
-        await transition(
-          tx,
-          shareLife.delete,
-          { table: 'share_instances', where: sql`share_id = ${id}`, what: 'Share', id },
-          {
-            queue: shareQueue(share.host),
-            resource: id,
-            payload: {
-              requestId: '',
-              projectId: share.project_id,
-              userId: share.user_id,
-              shareId: id,
-              instanceId: share.instance_id,
-            },
+        await transition(tx, shareLife.delete, shareSubject(id), {
+          queue: shareQueue(share.host),
+          resource: id,
+          payload: {
+            requestId: '',
+            projectId: share.project_id,
+            userId: share.user_id,
+            shareId: id,
+            instanceId: share.instance_id,
           },
-        );
+        });
       });
     } catch (error) {
       // Not in a state to be deleted now: it is looked at again next time.

@@ -2,7 +2,7 @@
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Tx } from '#db/connection.ts';
-import { countAttempt, finishJob, forwardJob, loadJob, type OutboxRow } from '#db/outbox.ts';
+import { countAttempt, finishJob, forwardJob, loadJob, lockJob, type OutboxRow } from '#db/outbox.ts';
 import { Fault } from '#domain/faults.ts';
 import { DriverError } from '#drivers/driver.ts';
 import { type AnyJob, type Requester, type Run, type Tools, TryAgain } from './job.ts';
@@ -146,15 +146,6 @@ async function end(run: Run, write: (tx: Tx) => Promise<boolean>): Promise<void>
     if (!(await lockJob(tx, run.row))) return;
     if (await write(tx)) await finishJob(tx, run.row.id);
   });
-}
-
-/** The row, locked, if it is still where this run found it. */
-async function lockJob(tx: Tx, row: OutboxRow): Promise<boolean> {
-  const found = await tx.row<{
-    kind: string;
-    queue: string;
-  }>`SELECT kind, queue FROM shoal_outbox WHERE id = ${row.id} FOR UPDATE`;
-  return found?.kind === row.kind && found.queue === row.queue;
 }
 
 /** Errors of the moment, not of the job: the database or Redis away, a deadlock that outlasted its retries. */

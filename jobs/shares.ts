@@ -7,6 +7,8 @@ import {
   backendShare,
   findInstance,
   type InstanceRow,
+  markLaunched,
+  placeInstance,
   removeInstance,
   replaceExportLocations,
 } from '#db/shareInstances.ts';
@@ -57,11 +59,7 @@ export const scheduleShare = job<InstanceRow, Outcome>({
       await failCreation(tx, instance, run, 'allocateHost', outcome.detail);
       return;
     }
-    await tx.run`
-      UPDATE share_instances SET host = ${outcome.host}, scheduled_at = UTC_TIMESTAMP(), updated_at = UTC_TIMESTAMP(6),
-        availability_zone_id = COALESCE((SELECT s.availability_zone_id FROM services s
-          WHERE s.host = ${outcome.host.split('#')[0]!} AND s.binary = 'manila-share' AND s.deleted = 0 LIMIT 1), availability_zone_id)
-      WHERE id = ${instance.id} AND deleted = 'False'`;
+    await placeInstance(tx, instance.id, outcome.host);
     return { queue: shareQueue(outcome.host), kind: shareJobs.provision };
   },
   async fail(tx, instance, _error, run) {
@@ -148,7 +146,7 @@ export const provisionShare = job<Provisioning, ExportLocation[]>({
   undo: ({ instance }, run) => driverOf(run, instance).shares.delete(backendShare(instance), run.signal),
   async succeed(tx, { instance }, locations) {
     await replaceExportLocations(tx, instance.id, locations);
-    await tx.run`UPDATE share_instances SET progress = '100%', launched_at = UTC_TIMESTAMP() WHERE id = ${instance.id}`;
+    await markLaunched(tx, instance.id);
     await settle(tx, shareLife.create, 'share_instances', instance.id, 'available');
   },
   async fail(tx, { instance, snapshot }, _error, run) {

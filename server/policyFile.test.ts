@@ -17,10 +17,12 @@ test('overrides count, the rest stays', () => {
   expect(enforcer.allows('share:delete', member, { project_id: 'p' })).toBe(true);
 });
 
-test('a file that is not there overrides nothing', () => {
-  expect(loadEnforcer(join(directory, 'none')).allows('share:create', member, { project_id: 'p' })).toBe(
-    true,
-  );
+test('a file that is named but not there is refused by its name', () => {
+  expect(() => loadEnforcer(join(directory, 'none'))).toThrow(/none: ENOENT/);
+});
+
+test('no file is no override', () => {
+  expect(loadEnforcer(null).allows('share:create', member, { project_id: 'p' })).toBe(true);
 });
 
 test.each([

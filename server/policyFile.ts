@@ -5,7 +5,9 @@ import { createEnforcer, type Enforcer, PolicyLoopError } from '#domain/policy/e
 import { compileRule, PolicySyntaxError } from '#domain/policy/parse.ts';
 import { policies } from '#generated/policies.ts';
 
-export class PolicyFileError extends Error {}
+export class PolicyFileError extends Error {
+  override readonly name = 'PolicyFileError';
+}
 
 /** The rules in force. Throws PolicyFileError naming file and line of what can't be used. */
 export function loadEnforcer(file: string | null): Enforcer {
@@ -17,13 +19,12 @@ export function loadEnforcer(file: string | null): Enforcer {
   }
 }
 
-/** Reads an override file. A file that isn't there is no override; the service runs with the defaults. */
+/** Reads an override file. One that isn't there is refused: rules that were meant to restrict would be missing. */
 export function readOverrides(file: string): Record<string, string> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw new PolicyFileError(`${file}: ${(error as Error).message}`);
   }
   const lines = new LineCounter();

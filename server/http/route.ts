@@ -132,22 +132,20 @@ function select(
   return { operation, params: paramsFor(match, candidate), body };
 }
 
-/** With and without the project id in front, and with the `.json` that some clients append. */
+/** With and without the project id in front; a `.json` at the end, which some clients append, says nothing. */
 function find(
   method: string,
   segments: readonly string[],
   projectId: RegExp,
 ): { match: Match; projectId?: string } | undefined {
+  const last = segments.at(-1)!;
+  if (last.endsWith('.json'))
+    return find(method, segments.with(-1, last.slice(0, -'.json'.length)), projectId);
   const bare = matchPath(method, segments);
   if (bare) return { match: bare };
-  if (segments.length > 1 && projectId.test(segments[0]!)) {
-    const match = matchPath(method, segments.slice(1));
-    if (match) return { match, projectId: segments[0]! };
-  }
-  const last = segments.at(-1)!;
-  return last.endsWith('.json')
-    ? find(method, [...segments.slice(0, -1), last.slice(0, -5)], projectId)
-    : undefined;
+  if (segments.length < 2 || !projectId.test(segments[0]!)) return undefined;
+  const match = matchPath(method, segments.slice(1));
+  return match && { match, projectId: segments[0]! };
 }
 
 function header(request: FastifyRequest, name: string): string | undefined {

@@ -1,0 +1,19 @@
+/** What lists of snapshots can be narrowed by: conditions on `s`, the snapshot. */
+import { containing } from './like.ts';
+import { snapshotStatus } from './snapshots.ts';
+import { type Sql, sql } from './sql.ts';
+
+export const snapshotIs = {
+  anyOnes: (): Sql => sql`TRUE`,
+  none: (): Sql => sql`FALSE`,
+  ofProject: (id: string): Sql => sql`s.project_id = ${id}`,
+  named: (name: string): Sql => sql`s.display_name = ${name}`,
+  namedLike: (part: string): Sql => sql`s.display_name LIKE ${containing(part)}`,
+  described: (text: string): Sql => sql`s.display_description = ${text}`,
+  describedLike: (part: string): Sql => sql`s.display_description LIKE ${containing(part)}`,
+  inStatus: (status: string): Sql => sql`${snapshotStatus} = ${status}`,
+  ofShare: (id: string): Sql => sql`s.share_id = ${id}`,
+  ofSize: (gigabytes: string): Sql => sql`s.size = ${gigabytes}`,
+  withMetadata: (key: string, value: string): Sql => sql`EXISTS (SELECT 1 FROM share_snapshot_metadata m
+    WHERE m.share_snapshot_id = s.id AND m.deleted = 'False' AND m.\`key\` = ${key} AND m.value = ${value})`,
+} as const;
