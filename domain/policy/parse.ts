@@ -111,18 +111,19 @@ function leaf(token: string, lookup: Lookup, text: string): Check {
 
 /** Fills `%(key)s` from a target; undefined when the target has no such key, and then nothing matches. */
 function filler(match: string): (target: Target) => string | undefined {
-  const valueOf = (target: Target, key: string) => target[key] ?? target[key.replace(/^target\.\w+\./, '')];
+  const targetValue = (target: Target, key: string) =>
+    target[key] ?? target[key.replace(/^target\.\w+\./, '')];
   const whole = /^%\(([^)]+)\)s$/.exec(match)?.[1];
   if (whole !== undefined) {
     return (target) => {
-      const value = valueOf(target, whole);
+      const value = targetValue(target, whole);
       return value === undefined ? undefined : python(value);
     };
   }
   return (target) => {
     let missing = false;
     const text = match.replace(/%\(([^)]+)\)s/g, (_, key: string) => {
-      const value = valueOf(target, key);
+      const value = targetValue(target, key);
       if (value === undefined) missing = true;
       return python(value);
     });
