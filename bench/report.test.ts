@@ -104,7 +104,8 @@ test('settings are read or refused by name', () => {
     reference: null,
     shoal: null,
     shoalPids: [1, 2],
-    seconds: 4,
+    seconds: 6,
+    rounds: 3,
   });
   const elsewhere = { SHOAL_BENCH_REFERENCE: 'http://127.0.0.1:9000' };
   expect(readSettings([], elsewhere)?.reference?.port).toBe('9000');

@@ -9,8 +9,9 @@ export interface Settings {
   /** processes of their APIs; empty: those that listen on the port */
   shoalPids: number[];
   referencePids: number[];
-  /** of each measurement, after a warm-up of a third of it */
+  /** of each measurement, its rounds together; a warm-up of a third of it comes on top */
   seconds: number;
+  rounds: number;
   connections: number;
   json: boolean;
 }
@@ -26,7 +27,8 @@ usage: node bench/main.ts [options]
   --shoal URL            a Shoal that runs already (with DEFAULT.show_statements for their counts); else one is
                          started, with the profile recorded, and ended
   --shoal-pids N,…       its API processes; else those that listen on its port
-  --seconds N            of each measurement (4)
+  --seconds N            of each measurement (6)
+  --rounds N             in which both sides are measured in turn; the best one counts (3)
   --connections N        requests at a time (8)
   --format text|json     the report (text)
   --help                 print this
@@ -47,7 +49,8 @@ export function readSettings(args: string[], env: NodeJS.ProcessEnv): Settings |
       'reference-pids': text,
       shoal: text,
       'shoal-pids': text,
-      seconds: { type: 'string', default: '4' },
+      seconds: { type: 'string', default: '6' },
+      rounds: { type: 'string', default: '3' },
       connections: { type: 'string', default: '8' },
       format: { type: 'string', default: 'text' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -62,6 +65,7 @@ export function readSettings(args: string[], env: NodeJS.ProcessEnv): Settings |
     shoalPids: pids('--shoal-pids', values['shoal-pids']),
     referencePids: pids('--reference-pids', values['reference-pids']),
     seconds: positive('--seconds', values.seconds),
+    rounds: positive('--rounds', values.rounds),
     connections: positive('--connections', values.connections),
     json: values.format === 'json',
   };
