@@ -9,11 +9,11 @@ import fc from 'fast-check';
 import { type Stack, testServer } from '../stack.ts';
 import { problemOf, send } from './answers.ts';
 import { endpoints } from './endpoints.ts';
-import { type BadRequest, requestsTo } from './requests.ts';
+import { type BadRequest, requestsAnywhere, requestsTo } from './requests.ts';
 import { Settlement } from './settlement.ts';
 
 const seed = Number(process.env.SHOAL_TEST_SEED ?? Date.now() % 2 ** 31);
-const runs = Number(process.env.SHOAL_TEST_RUNS ?? 40);
+const runs = Number(process.env.SHOAL_TEST_RUNS ?? 80);
 /** Of one operation: what it didn't get to by then is left for another seed. */
 const MOST_MS = Math.max(2_000, runs * 50);
 const SHOWN = 2_000;
@@ -37,40 +37,57 @@ afterAll(async () => {
 test.each(endpoints.map((endpoint) => [endpoint.title, endpoint] as const))(
   '%s',
   async (_title, endpoint) => {
-    const world = await settlement.world();
-    let answer = '';
-    const property = fc.asyncProperty(requestsTo(endpoint, world), async (bad) => {
-      answer = 'nothing';
-      const got = await send(base, agent, bad);
-      answer = `${got.status} ${got.text}`;
-      const problem = problemOf(got, endpoint.operation.id);
-      if (problem) throw new Error(problem);
-    });
-    const found = await fc.check(property, {
-      seed,
-      numRuns: runs,
-      interruptAfterTimeLimit: MOST_MS,
-      markInterruptAsFailure: false,
-    });
-    if (endpoint.operation.method !== 'GET') settlement.abandon();
-    if (!found.failed) return;
-    const shrunk = found.counterexample;
-    if (!shrunk) throw new Error(`seed ${seed}: ${found.errorInstance}`);
-    throw new Error(
-      [
-        `${(found.errorInstance as Error)?.message}, with seed ${seed}, to`,
-        describeRequest(shrunk[0]),
-        `last answer: ${answer.slice(0, SHOWN)}`,
-      ].join('\n'),
+    const found = await firstBadAnswer(
+      requestsTo(endpoint, await settlement.world()),
+      endpoint.operation.id,
+      runs,
     );
+    if (endpoint.operation.method !== 'GET') settlement.abandon();
+    if (found) throw new Error(found);
   },
   60_000,
 );
+
+test('paths that nobody made', async () => {
+  const found = await firstBadAnswer(requestsAnywhere(await settlement.world()), '', runs * 5);
+  settlement.abandon();
+  if (found) throw new Error(found);
+}, 60_000);
 
 test('after all that it serves as before', async () => {
   settlement.abandon();
   expect((await settlement.world()).ids.length).toBeGreaterThan(5);
 }, 60_000);
+
+/** Sends as many requests; tells of the simplest one whose answer isn't right, with what repeats it. */
+async function firstBadAnswer(
+  requests: fc.Arbitrary<BadRequest>,
+  operation: string,
+  count: number,
+): Promise<string | undefined> {
+  let answer = '';
+  const property = fc.asyncProperty(requests, async (bad) => {
+    answer = 'nothing';
+    const got = await send(base, agent, bad);
+    answer = `${got.status} ${got.text}`;
+    const problem = problemOf(got, operation);
+    if (problem) throw new Error(problem);
+  });
+  const found = await fc.check(property, {
+    seed,
+    numRuns: count,
+    interruptAfterTimeLimit: MOST_MS,
+    markInterruptAsFailure: false,
+  });
+  if (!found.failed) return undefined;
+  const reason = `${(found.errorInstance as Error)?.message}, with seed ${seed}`;
+  if (!found.counterexample) return reason;
+  return [
+    `${reason}, to`,
+    describeRequest(found.counterexample[0]),
+    `last answer: ${answer.slice(0, SHOWN)}`,
+  ].join('\n');
+}
 
 function describeRequest({ method, path, headers, body }: BadRequest): string {
   const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`);

@@ -46,6 +46,30 @@ export function requestsTo(endpoint: Endpoint, world: World): fc.Arbitrary<BadRe
   );
 }
 
+/** Requests to paths made up, or with methods that their path doesn't take. */
+export function requestsAnywhere(world: World): fc.Arbitrary<BadRequest> {
+  const words = [...Object.keys(world.named), ...world.ids, world.project, 'v2', 'action', 'detail', ''];
+  const segment = fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(...words).map(encoded) },
+    { weight: 1, arbitrary: nastyText.map((text) => encoded(text.slice(0, 1_000))) },
+    { weight: 1, arbitrary: brokenSegment },
+  );
+  const root = fc.constantFrom('/v2', '/v2', '/v2', '/v1', '/v3', '');
+  return fc
+    .record({
+      method: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH'),
+      root,
+      segments: fc.array(segment, { minLength: 1, maxLength: 6 }),
+      token: tokenOf(world),
+    })
+    .map(({ method, root, segments, token }): BadRequest => ({
+      method,
+      path: [root, ...segments].join('/'),
+      headers: token === null ? {} : { 'X-Auth-Token': token },
+      body: undefined,
+    }));
+}
+
 /** What a header can hold. */
 const headerText = nastyText.map((text) =>
   text
@@ -79,8 +103,11 @@ function at<T extends { since: number; until: number }>(
   return found.length > 0 ? found : windows;
 }
 
+const brokenSegment = fc.constantFrom(
+  ...['%', '%zz', '%00', '%ff', '%c0%af', '..', '.', '%2e%2e', '%2F', '.json', ''],
+);
+
 function pathOf({ operation }: Endpoint, version: string | null, world: World): fc.Arbitrary<string> {
-  const broken = fc.constantFrom('%', '%zz', '%00', '%ff', '%c0%af', '..', '.', '%2e%2e', '%2F', '.json', '');
   const segment = (collection: string) =>
     fc.oneof(
       {
@@ -90,7 +117,7 @@ function pathOf({ operation }: Endpoint, version: string | null, world: World): 
       { weight: 2, arbitrary: fc.constantFrom(...world.ids).map(encoded) },
       { weight: 2, arbitrary: likelyText(world).map(encoded) },
       { weight: 2, arbitrary: nastyText.map((text) => encoded(text.slice(0, 1_000))) },
-      { weight: 1, arbitrary: broken },
+      { weight: 1, arbitrary: brokenSegment },
     );
   const prefix = fc.oneof(
     { weight: 6, arbitrary: fc.constant('') },
