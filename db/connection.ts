@@ -37,6 +37,35 @@ export interface Db extends Queries {
   close(): Promise<void>;
 }
 
+/** The database can't be reached, or went away meanwhile: asking again may help. `code` is the driver's. */
+export class DatabaseAway extends Error {
+  readonly code: string;
+  constructor(message: string, code: string, options?: { cause: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Codes of connections that could not be made or were lost. */
+const AWAY = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EPIPE',
+  'PROTOCOL_CONNECTION_LOST',
+]);
+/** The server is shutting down, or ended the connection. */
+const SHUTDOWN = new Set([1053, 1927]);
+
+function away(error: Error): Error {
+  const { code = '', errno = 0 } = error as { code?: string; errno?: number };
+  if (!AWAY.has(code) && !SHUTDOWN.has(errno)) return error;
+  return new DatabaseAway(error.message, AWAY.has(code) ? code : 'PROTOCOL_CONNECTION_LOST', {
+    cause: error,
+  });
+}
+
 export interface DatabaseAddress {
   host: string;
   port: number;
@@ -211,14 +240,19 @@ function answered<T>(
     const timer = setTimeout(() => {
       connection.destroy();
       const text = `the database gave no answer within ${deadlineMs / 1000} s`;
-      reject(Object.assign(new Error(text), { code: 'ETIMEDOUT' }));
+      reject(new DatabaseAway(text, 'ETIMEDOUT'));
     }, deadlineMs);
     send((error, result) => {
       clearTimeout(timer);
-      if (error) reject(error);
+      if (error) reject(away(error));
       else resolve(result);
     });
   });
+}
+
+/** Two transactions stood in each other's way, or one waited too long for a lock. */
+export function isDeadlock(error: unknown): boolean {
+  return DEADLOCK.has((error as { errno?: number }).errno ?? 0);
 }
 
 async function retried<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Counter): Promise<T> {
@@ -226,8 +260,7 @@ async function retried<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Cou
     try {
       return await once(pool, work, counter);
     } catch (error) {
-      if (!DEADLOCK.has((error as { errno?: number }).errno ?? 0) || attempt === TRANSACTION_ATTEMPTS)
-        throw error;
+      if (!isDeadlock(error) || attempt === TRANSACTION_ATTEMPTS) throw error;
       await sleep(Math.random() * 10 * 2 ** attempt);
     }
   }
@@ -235,7 +268,7 @@ async function retried<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Cou
 
 function take(pool: Pool): Promise<PoolConnection> {
   return new Promise((resolve, reject) =>
-    pool.getConnection((error, found) => (error ? reject(error) : resolve(found))),
+    pool.getConnection((error, found) => (error ? reject(away(error)) : resolve(found))),
   );
 }
 

@@ -67,7 +67,7 @@ export async function loadJob(db: Queries, id: number): Promise<OutboxRow | unde
   return row && { ...row, payload: JSON.parse(row.payload) as Record<string, unknown> };
 }
 
-/** Counts an attempt, so that a job that brings its process down each time comes to an end. */
+/** Counts an attempt, so that a job that never gets through comes to an end; -1 takes one back. */
 export async function countAttempt(db: Queries, id: number, by: 1 | -1 = 1): Promise<void> {
   await db.run`UPDATE shoal_outbox SET attempts = attempts + ${by} WHERE id = ${id}`;
 }
@@ -79,11 +79,10 @@ export async function lockJob(tx: Tx, row: OutboxRow): Promise<boolean> {
   return found?.kind === row.kind && found.queue === row.queue;
 }
 
-/** Ends a job: false when another run of it already did, and then this run must change nothing. */
-export async function finishJob(tx: Tx, id: number): Promise<boolean> {
-  const { affected } = await tx.run`DELETE FROM shoal_outbox WHERE id = ${id}`;
+/** Ends a job: its row goes, and the next of its resource may be sent. */
+export async function finishJob(tx: Tx, id: number): Promise<void> {
+  await tx.run`DELETE FROM shoal_outbox WHERE id = ${id}`;
   tx.afterCommit(() => announce());
-  return affected === 1;
 }
 
 /** Hands a job on to another queue, in its own place of the order: what was queued after it still waits. */
@@ -98,14 +97,9 @@ export async function forwardJob(
   tx.afterCommit(() => announce());
 }
 
-/** How much is waiting, and for how long the oldest has: for health and metrics. */
+/** How much is waiting, and for how long the oldest has. */
 export async function outboxDepth(db: Queries): Promise<{ depth: number; oldestSeconds: number }> {
   const row = await db.row<{ depth: number; oldest: number | null }>`
     SELECT COUNT(*) AS depth, TIMESTAMPDIFF(SECOND, MIN(created_at), UTC_TIMESTAMP(6)) AS oldest FROM shoal_outbox`;
   return { depth: row!.depth, oldestSeconds: row!.oldest ?? 0 };
-}
-
-/** Is anything under way for this resource? */
-export async function hasJobs(db: Queries, resource: string): Promise<boolean> {
-  return (await db.rows`SELECT id FROM shoal_outbox WHERE resource = ${resource} LIMIT 1`).length > 0;
 }

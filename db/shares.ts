@@ -245,7 +245,7 @@ export async function insertShare(tx: Tx, share: NewShare): Promise<void> {
   await insertShareMetadata(tx, share.id, share.metadata);
 }
 
-/** Adds metadata keys that the share doesn't have yet. */
+/** Writes the metadata of a new share: later changes go through mergeMetadata. */
 export async function insertShareMetadata(
   tx: Tx,
   shareId: string,
@@ -299,7 +299,8 @@ export async function restore(tx: Tx, id: string): Promise<void> {
 
 /** Shares whose time in the recycle bin is over. */
 export function expiredSoftDeleted(db: Queries): Promise<{ id: string }[]> {
-  return db.rows`SELECT id FROM shares WHERE deleted = 'False' AND is_soft_deleted = 1 AND scheduled_to_be_deleted_at < UTC_TIMESTAMP() LIMIT 100`;
+  return db.rows`SELECT id FROM shares WHERE deleted = 'False' AND is_soft_deleted = 1 AND scheduled_to_be_deleted_at < UTC_TIMESTAMP()
+    ORDER BY scheduled_to_be_deleted_at LIMIT 1000`;
 }
 
 /** The size the share has now, GiB. */

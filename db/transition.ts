@@ -3,7 +3,7 @@
  * the job's outbox row is written beside it; the runner ends it.
  */
 import { fault } from '#domain/faults.ts';
-import type { NamedStep } from '#domain/lifecycle.ts';
+import { gone, type NamedStep } from '#domain/lifecycle.ts';
 import type { Tx } from './connection.ts';
 import { enqueue, type OutboxJob } from './outbox.ts';
 import { list, name, nothing, type Sql, sql } from './sql.ts';
@@ -58,14 +58,24 @@ export async function change(tx: Tx, step: NamedStep, subject: Subject, force = 
   });
 }
 
-/** Ends a step: rows still in `via` go to `status`. A row that was moved meanwhile (an admin's reset) stays. */
-export async function settle(
+/** Ends a step well: rows still in `via` go to `to`. A row that was moved meanwhile (an admin's reset) stays. */
+export function complete(tx: Tx, step: NamedStep, table: StatusTable, id: string): Promise<void> {
+  if (step.to === gone) throw new Error(`${step.kind} ends with its row removed, not with a status`);
+  return leave(tx, step, table, id, step.to);
+}
+
+/** Ends a step that failed: rows still in `via` go to `onError`, or to a status that says more. */
+export function abandon(
   tx: Tx,
   step: NamedStep,
   table: StatusTable,
   id: string,
-  status: string,
+  status = step.onError,
 ): Promise<void> {
+  return leave(tx, step, table, id, status);
+}
+
+async function leave(tx: Tx, step: NamedStep, table: StatusTable, id: string, status: string): Promise<void> {
   await tx.run`
     UPDATE ${name(table)} SET status = ${status}, updated_at = UTC_TIMESTAMP(6)
     WHERE id = ${id} AND status = ${step.via} AND deleted = 'False'`;

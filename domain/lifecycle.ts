@@ -1,10 +1,10 @@
 /**
  * Lifecycles as data: from which states a step may begin, the state while it runs, the state after it, the
- * state when it fails. Handlers begin steps (db/transition.ts), the job runner alone ends them.
+ * state when it fails. Handlers begin steps and jobs end them, both by db/transition.ts.
  */
 import type { FaultCode } from './faults.ts';
 
-/** After this step the row is soft-deleted. */
+/** After this step the row is soft-deleted: its job removes it. */
 export const gone = Symbol('gone');
 
 export interface Step {
@@ -13,8 +13,6 @@ export interface Step {
   via: string;
   to: string | typeof gone;
   onError: string;
-  /** who does it: the scheduler, the worker of the share's back end, or the data worker */
-  queue: 'scheduler' | 'share' | 'data';
   /** what a caller hears when the state is another one; invalidState (409) when not said */
   refused?: FaultCode;
 }

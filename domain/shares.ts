@@ -17,13 +17,12 @@ const settled = [
 
 /** Status lives on share instances; the share's is that of the instance that stands for it. */
 export const shareLife = lifecycle('share', {
-  create: { from: null, via: 'creating', to: 'available', onError: 'error', queue: 'scheduler' },
+  create: { from: null, via: 'creating', to: 'available', onError: 'error' },
   delete: {
     from: settled,
     via: 'deleting',
     to: gone,
     onError: 'error_deleting',
-    queue: 'share',
     refused: 'notAllowed',
   },
   extend: {
@@ -31,7 +30,6 @@ export const shareLife = lifecycle('share', {
     via: 'extending',
     to: 'available',
     onError: 'extending_error',
-    queue: 'scheduler',
     refused: 'invalidShare',
   },
   shrink: {
@@ -39,7 +37,6 @@ export const shareLife = lifecycle('share', {
     via: 'shrinking',
     to: 'available',
     onError: 'shrinking_error',
-    queue: 'share',
     refused: 'invalidShare',
   },
   revert: {
@@ -47,7 +44,6 @@ export const shareLife = lifecycle('share', {
     via: 'reverting',
     to: 'available',
     onError: 'reverting_error',
-    queue: 'share',
     refused: 'conflict',
   },
 });

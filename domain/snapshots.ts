@@ -4,13 +4,12 @@ import { gone, lifecycle } from './lifecycle.ts';
 
 /** Status lives on snapshot instances, one for each instance of the share; the snapshot's is theirs combined. */
 export const snapshotLife = lifecycle('snapshot', {
-  create: { from: null, via: 'creating', to: 'available', onError: 'error', queue: 'share' },
+  create: { from: null, via: 'creating', to: 'available', onError: 'error' },
   delete: {
     from: ['available', 'error'],
     via: 'deleting',
     to: gone,
     onError: 'error_deleting',
-    queue: 'share',
     refused: 'invalidSnapshot',
   },
   /** what happens to the snapshot while its share is put back to it; the share's own step has the job */
@@ -19,7 +18,6 @@ export const snapshotLife = lifecycle('snapshot', {
     via: 'restoring',
     to: 'available',
     onError: 'available',
-    queue: 'share',
     refused: 'conflict',
   },
 });

@@ -1,11 +1,9 @@
 /** Shares: creation, lists, one, changes of name, deletion. */
 
 import type { Tx } from '#db/connection.ts';
-import { enqueue } from '#db/outbox.ts';
-import { release, withQuota } from '#db/quotas.ts';
+import { withQuota } from '#db/quotas.ts';
+import { beginShareDeletion } from '#db/shareDeletion.ts';
 import { hasLocks, holdersOf } from '#db/shareHolds.ts';
-import { removeInstance } from '#db/shareInstances.ts';
-import { hostNow } from '#db/shareLock.ts';
 import {
   countShares,
   listShareNames,
@@ -15,13 +13,9 @@ import {
   shareSortKeys,
   updateShare,
 } from '#db/shares.ts';
-import { shareSubject } from '#db/subjects.ts';
-import { change } from '#db/transition.ts';
 import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
-import { shareQueue } from '#domain/services.ts';
-import { shareLife, sharesQuota } from '#domain/shares.ts';
 import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
 import type { Handlers } from './request.ts';
@@ -83,26 +77,7 @@ export async function deleteShare(tx: Tx, ctx: Ctx, share: ShareRow, force = fal
   await lockShare(tx, share.id);
   refuseBusy(share);
   await refuseHeld(tx, share, force);
-  const subject = shareSubject(share.id);
-  await change(tx, shareLife.delete, subject, force);
-  // Read again: the scheduler may have placed it since.
-  const host = await hostNow(tx, share.instance_id);
-  if (host === null) {
-    // Never placed: no back end knows of it.
-    if (!(await removeInstance(tx, share.instance_id, share.id))) return;
-    await release(
-      tx,
-      { projectId: share.project_id, userId: share.user_id, shareTypeId: share.share_type },
-      sharesQuota(share.size, share.replication_type),
-    );
-    return;
-  }
-  await enqueue(tx, {
-    kind: shareLife.delete.kind,
-    queue: shareQueue(host),
-    resource: share.id,
-    payload: jobFor(ctx, { shareId: share.id, instanceId: share.instance_id, force }),
-  });
+  await beginShareDeletion(tx, share, jobFor(ctx, {}), force);
 }
 
 /** What must go before a share can: snapshots, replicas, backups, locks, its group. */

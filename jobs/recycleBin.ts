@@ -1,11 +1,8 @@
 /** Shares whose time in the recycle bin is over are deleted, as their owners would have. */
 
+import { beginShareDeletion } from '#db/shareDeletion.ts';
 import { expiredSoftDeleted, findShare, lockShare } from '#db/shares.ts';
-import { shareSubject } from '#db/subjects.ts';
-import { transition } from '#db/transition.ts';
 import { Fault } from '#domain/faults.ts';
-import { shareQueue } from '#domain/services.ts';
-import { shareLife } from '#domain/shares.ts';
 import type { Tools } from './job.ts';
 
 export async function emptyRecycleBin({ db, log }: Tools): Promise<void> {
@@ -14,18 +11,9 @@ export async function emptyRecycleBin({ db, log }: Tools): Promise<void> {
       await db.transaction(async (tx) => {
         await lockShare(tx, id);
         const share = await findShare(tx, id);
-        if (!share?.host) return;
-        await transition(tx, shareLife.delete, shareSubject(id), {
-          queue: shareQueue(share.host),
-          resource: id,
-          payload: {
-            requestId: '',
-            projectId: share.project_id,
-            userId: share.user_id,
-            shareId: id,
-            instanceId: share.instance_id,
-          },
-        });
+        if (!share) return;
+        const requester = { requestId: '', projectId: share.project_id, userId: share.user_id };
+        await beginShareDeletion(tx, share, requester);
       });
     } catch (error) {
       // Not in a state to be deleted now: it is looked at again next time.

@@ -1,14 +1,17 @@
 /** Runs jobs: one BullMQ worker for each queue that this process serves. */
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { Tx } from '#db/connection.ts';
+import { DatabaseAway, isDeadlock, type Tx } from '#db/connection.ts';
 import { countAttempt, finishJob, forwardJob, loadJob, lockJob, type OutboxRow } from '#db/outbox.ts';
 import { Fault } from '#domain/faults.ts';
 import { DriverError } from '#drivers/driver.ts';
 import { type AnyJob, type Requester, type Run, type Tools, TryAgain } from './job.ts';
 
-/** A job that brought its process down this often is ended as failed. */
-const MOST_ATTEMPTS = 20;
+/**
+ * A job that was begun this often is ended as failed: it brings its process down each time, or what it waits for
+ * never comes. Waits for what is known to end (TryAgain with `counts: false`) are left out.
+ */
+const MOST_ATTEMPTS = 50;
 const LOCK_MS = 10_000;
 
 export interface Runner {
@@ -148,26 +151,9 @@ async function end(run: Run, write: (tx: Tx) => Promise<boolean>): Promise<void>
   });
 }
 
-/** Errors of the moment, not of the job: the database or Redis away, a deadlock that outlasted its retries. */
+/** Errors of the moment, not of the job: the database away, a deadlock that outlasted its retries. */
 function isPassing(error: unknown): boolean {
-  if (error instanceof Fault || error instanceof DriverError) return false;
-  if (error instanceof TryAgain) return true;
-  const { code, errno } = error as { code?: string; errno?: number };
-  return (
-    errno === 1213 ||
-    errno === 1205 ||
-    errno === 1053 ||
-    errno === 1927 ||
-    [
-      'ECONNREFUSED',
-      'ECONNRESET',
-      'PROTOCOL_CONNECTION_LOST',
-      'ETIMEDOUT',
-      'EPIPE',
-      'ENOENT',
-      'POOL_CLOSED',
-    ].includes(code ?? '')
-  );
+  return error instanceof TryAgain || error instanceof DatabaseAway || isDeadlock(error);
 }
 
 function requesterOf(row: OutboxRow): Requester {

@@ -3,7 +3,7 @@
 import { commitReservation, release, rollbackReservation } from '#db/quotas.ts';
 import { backendShare, findInstance, type InstanceRow } from '#db/shareInstances.ts';
 import { setShareSize } from '#db/shares.ts';
-import { settle } from '#db/transition.ts';
+import { abandon, complete } from '#db/transition.ts';
 import type { NamedStep } from '#domain/lifecycle.ts';
 import { shareQueue } from '#domain/services.ts';
 import { shareJobs, shareLife } from '#domain/shares.ts';
@@ -58,7 +58,7 @@ export const checkExtension = job<InstanceRow, Outcome>({
     if (!outcome.refused) return { queue: shareQueue(instance.host!), kind: shareJobs.grow };
     await rollbackReservation(tx, payloadOf(run).reservation!);
     // Nothing was touched: the share goes on as it was.
-    await settle(tx, shareLife.extend, 'share_instances', instance.id, 'available');
+    await complete(tx, shareLife.extend, 'share_instances', instance.id);
     await tellOfShare(tx, instance, run, 'extend', outcome.detail);
     return undefined;
   },
@@ -75,18 +75,18 @@ export const growShare = job<InstanceRow, void>({
     const { newSize, reservation } = payloadOf(run);
     await setShareSize(tx, instance.shareId, newSize);
     await commitReservation(tx, reservation!);
-    await settle(tx, shareLife.extend, 'share_instances', instance.id, 'available');
+    await complete(tx, shareLife.extend, 'share_instances', instance.id);
   },
   fail: (tx, instance, _error, run) => failExtension(tx, instance, run),
 });
 
 async function failExtension(
-  tx: Parameters<typeof settle>[0],
+  tx: Parameters<typeof abandon>[0],
   instance: InstanceRow,
   run: Run,
 ): Promise<void> {
   await rollbackReservation(tx, payloadOf(run).reservation!);
-  await settle(tx, shareLife.extend, 'share_instances', instance.id, shareLife.extend.onError);
+  await abandon(tx, shareLife.extend, 'share_instances', instance.id);
   await tellOfShare(tx, instance, run, 'extend', 'driverFailedExtend');
 }
 
@@ -111,11 +111,11 @@ export const shrinkShare = job<InstanceRow, void>({
         ...(instance.replicationType === null ? {} : { replica_gigabytes: less }),
       },
     );
-    await settle(tx, shareLife.shrink, 'share_instances', instance.id, 'available');
+    await complete(tx, shareLife.shrink, 'share_instances', instance.id);
   },
   async fail(tx, instance, error, run) {
     const refused = error instanceof DriverError && error.code === 'possibleDataLoss';
-    await settle(
+    await abandon(
       tx,
       shareLife.shrink,
       'share_instances',

@@ -6,7 +6,7 @@ import { commitReservation, release, rollbackReservation } from '#db/quotas.ts';
 import { backendShare, findInstance, type InstanceRow } from '#db/shareInstances.ts';
 import { setShareSize } from '#db/shares.ts';
 import { backendSnapshot, findDrivenSnapshot } from '#db/snapshots.ts';
-import { settle } from '#db/transition.ts';
+import { abandon, complete } from '#db/transition.ts';
 import { shareLife } from '#domain/shares.ts';
 import { snapshotLife } from '#domain/snapshots.ts';
 import { DriverError } from '#drivers/driver.ts';
@@ -46,13 +46,13 @@ export const revertShare = job<InstanceRow, void>({
   async succeed(tx, instance, _result, run) {
     const { oldSize, newSize, reservation, snapshotInstanceId } = payloadOf(run);
     if (newSize !== oldSize) await setShareSize(tx, instance.shareId, newSize);
-    await settle(tx, shareLife.revert, 'share_instances', instance.id, 'available');
-    await settle(tx, snapshotLife.restore, 'share_snapshot_instances', snapshotInstanceId, 'available');
+    await complete(tx, shareLife.revert, 'share_instances', instance.id);
+    await complete(tx, snapshotLife.restore, 'share_snapshot_instances', snapshotInstanceId);
     if (reservation) await commitReservation(tx, reservation);
     if (newSize < oldSize) await giveBack(tx, instance, oldSize - newSize);
   },
   async fail(tx, instance, _error, run) {
-    await settle(tx, shareLife.revert, 'share_instances', instance.id, shareLife.revert.onError);
+    await abandon(tx, shareLife.revert, 'share_instances', instance.id);
     await tellOfShare(tx, instance, run, 'revertToSnapshot', 'driverFailedRevertingToSnapshot');
     await letGo(tx, run);
   },
@@ -61,7 +61,7 @@ export const revertShare = job<InstanceRow, void>({
 /** The snapshot is as good as before, and what was held for growth is free again. */
 async function letGo(tx: Tx, run: Run): Promise<void> {
   const { snapshotInstanceId, reservation } = payloadOf(run);
-  await settle(tx, snapshotLife.restore, 'share_snapshot_instances', snapshotInstanceId, 'available');
+  await complete(tx, snapshotLife.restore, 'share_snapshot_instances', snapshotInstanceId);
   if (reservation) await rollbackReservation(tx, reservation);
 }
 

@@ -13,7 +13,7 @@ import {
   replaceExportLocations,
 } from '#db/shareInstances.ts';
 import { backendSnapshot, findDrivenSnapshot, findSnapshot, type SnapshotRow } from '#db/snapshots.ts';
-import { settle } from '#db/transition.ts';
+import { abandon, complete } from '#db/transition.ts';
 import { shareQueue } from '#domain/services.ts';
 import { shareJobs, shareLife, sharesQuota } from '#domain/shares.ts';
 import { type Driver, DriverError, type ExportLocation } from '#drivers/driver.ts';
@@ -83,7 +83,7 @@ async function failCreation(
   action: MessageAction,
   detail: MessageDetail,
 ): Promise<void> {
-  await settle(tx, shareLife.create, 'share_instances', instance.id, shareLife.create.onError);
+  await abandon(tx, shareLife.create, 'share_instances', instance.id);
   await tellOfShare(tx, instance, run, action, detail);
 }
 
@@ -147,7 +147,7 @@ export const provisionShare = job<Provisioning, ExportLocation[]>({
   async succeed(tx, { instance }, locations) {
     await replaceExportLocations(tx, instance.id, locations);
     await markLaunched(tx, instance.id);
-    await settle(tx, shareLife.create, 'share_instances', instance.id, 'available');
+    await complete(tx, shareLife.create, 'share_instances', instance.id);
   },
   async fail(tx, { instance, snapshot }, _error, run) {
     await failCreation(
@@ -192,7 +192,7 @@ export const deleteShare = job<InstanceRow, void>({
     }
   },
   async fail(tx, instance, _error, run) {
-    await settle(tx, shareLife.delete, 'share_instances', instance.id, shareLife.delete.onError);
+    await abandon(tx, shareLife.delete, 'share_instances', instance.id);
     await tellOfShare(tx, instance, run, 'delete', 'unknownError');
   },
 });

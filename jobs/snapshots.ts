@@ -8,7 +8,7 @@ import {
   replaceSnapshotExportLocations,
 } from '#db/snapshotInstances.ts';
 import { backendSnapshot, type DrivenSnapshot, findDrivenSnapshot, isBeingCloned } from '#db/snapshots.ts';
-import { settle } from '#db/transition.ts';
+import { abandon, complete } from '#db/transition.ts';
 import type { NamedStep } from '#domain/lifecycle.ts';
 import { snapshotLife, snapshotsQuota } from '#domain/snapshots.ts';
 import { DriverError, type SnapshotCreated, type Snapshots } from '#drivers/driver.ts';
@@ -27,10 +27,10 @@ export const createSnapshot = job<DrivenSnapshot, SnapshotCreated>({
     if (snapshot.mountable) {
       await replaceSnapshotExportLocations(tx, snapshot.id, made.exportLocations ?? []);
     }
-    await settle(tx, snapshotLife.create, 'share_snapshot_instances', snapshot.id, 'available');
+    await complete(tx, snapshotLife.create, 'share_snapshot_instances', snapshot.id);
   },
   async fail(tx, snapshot, _error, run) {
-    await settle(tx, snapshotLife.create, 'share_snapshot_instances', snapshot.id, 'error');
+    await abandon(tx, snapshotLife.create, 'share_snapshot_instances', snapshot.id);
     await tellOfSnapshot(tx, snapshot, run, 'create');
   },
 });
@@ -69,7 +69,7 @@ export const deleteSnapshot = job<DrivenSnapshot, void>({
     await release(tx, owner, snapshotsQuota(snapshot.size));
   },
   async fail(tx, snapshot, _error, run) {
-    await settle(tx, snapshotLife.delete, 'share_snapshot_instances', snapshot.id, 'error_deleting');
+    await abandon(tx, snapshotLife.delete, 'share_snapshot_instances', snapshot.id);
     await tellOfSnapshot(tx, snapshot, run, 'delete');
   },
 });
