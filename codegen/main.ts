@@ -32,8 +32,20 @@ function stale(files: ReadonlyMap<string, string>): string[] {
   return [...changed, ...orphans].sort();
 }
 
+function readArguments() {
+  const options = { check: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
+  try {
+    return parseArgs({ options });
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
+    return null;
+  }
+}
+
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { check: { type: 'boolean' }, help: { type: 'boolean' } } });
+  const read = readArguments();
+  if (!read) return 2;
+  const { values } = read;
   if (values.help) {
     process.stdout.write(usage);
     return 0;

@@ -16,13 +16,24 @@ Writes the API at one microversion as an OpenAPI 3.1 document: its paths, action
   --help      this text
 `;
 
-function main(): number {
+function readArguments() {
   const options = {
     version: { type: 'string' },
     out: { type: 'string' },
-    help: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
   } as const;
-  const { values } = parseArgs({ options });
+  try {
+    return parseArgs({ options });
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
+    return null;
+  }
+}
+
+function main(): number {
+  const read = readArguments();
+  if (!read) return 2;
+  const { values } = read;
   if (values.help) {
     process.stdout.write(usage);
     return 0;

@@ -3,6 +3,17 @@
 # what a killed one left behind is ended first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+usage='Usage: scripts/clean.sh
+
+Removes .shoal: the shares of `make run`, its database, logs and test reports.
+'
+case ${1-} in
+  '') [ $# = 0 ] || { printf '%s' "$usage" >&2; exit 2; } ;;
+  -h | --help) printf '%s' "$usage"; exit 0 ;;
+  *) printf 'clean.sh takes no arguments\n\n%s' "$usage" >&2; exit 2 ;;
+esac
+
 [ -d .shoal ] || exit 0
 here=$PWD/.shoal/
 

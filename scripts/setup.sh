@@ -2,10 +2,21 @@
 # Makes this machine ready: Node and npm when there are none, the packages of package-lock.json, and the Debian
 # packages of what Shoal runs beside it. Does nothing that is done already; several at once wait for each other.
 # Without root it names what is missing, with the command that installs it, and stops.
-#   scripts/setup.sh [run|test]    run: only what the service itself needs; test: also what its tests need
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+usage='Usage: scripts/setup.sh [run|test]
+
+Installs what is missing on this machine; without root, names it.
+  run     only what the service itself needs
+  test    also what its tests need
+'
 purpose=${1:-all}
+case $#:$purpose in
+  1:-h | 1:--help) printf '%s' "$usage"; exit 0 ;;
+  0:all | 1:run | 1:test) ;;
+  *) printf 'setup.sh takes run, test or nothing, not: %s\n\n%s' "$*" "$usage" >&2; exit 2 ;;
+esac
 
 say() { printf 'shoal: %s\n' "$*" >&2; }
 has() { command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || [ -x "/usr/bin/$1" ]; }
@@ -26,7 +37,7 @@ compgen -G '/usr/lib/*/ganesha/libfsalvfs.so*' >/dev/null || need nfs-ganesha-vf
 has mkfs.btrfs || need btrfs-progs
 has dbus-daemon || need dbus
 has setpriv || need util-linux
-/sbin/ldconfig -p | grep -q 'libnfs\.so\.' || need libnfs
+/sbin/ldconfig -p | grep 'libnfs\.so\.' >/dev/null || need libnfs
 [ "$purpose" != test ] || { has python3 && python3 -c 'import ensurepip, venv'; } 2>/dev/null || need python3-venv
 
 # The library's package carries its version in its name, which differs from release to release.

@@ -1,12 +1,11 @@
 /**
  * Runs the stages one after the other and ends with one line: `N passed, N failed`. A stage of a tool counts as
  * one, a stage of jest by its tests; what can't run at all counts as a failure.
- *
- *   node scripts/test.ts [--static] [stage…]
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { jestStages, type Stage, staticStages } from './stages.ts';
 
 interface Count {
@@ -28,22 +27,44 @@ interface JestReport {
 const root = resolve(import.meta.dirname, '..');
 const reports = join(root, '.shoal', 'test');
 
-process.exitCode = await main(process.argv.slice(2));
+const usage = `Usage: node scripts/test.ts [--static] [STAGE…]
 
-async function main(args: readonly string[]): Promise<number> {
-  const all = args.includes('--static') ? staticStages : [...staticStages, ...jestStages];
-  const names = args.filter((arg) => arg !== '--static');
-  const unknown = names.filter((name) => !all.some((stage) => stage.name === name));
-  if (unknown.length > 0) {
-    console.error(
-      `there is no stage ${unknown.join(', ')}; there are ${all.map(({ name }) => name).join(', ')}`,
-    );
-    return 2;
+Runs all stages, or those named, and ends with one line: N passed, N failed.
+
+  --static   only those that run no tests
+  --help     this text
+
+${[...staticStages, ...jestStages].map(({ name, does }) => `  ${name.padEnd(10)} ${does}`).join('\n')}
+`;
+
+process.exitCode = await main(readStages());
+
+/** The stages that the command line asks for; ends the process when it asks for something else. */
+function readStages(): readonly Stage[] {
+  try {
+    const { values, positionals: names } = parseArgs({
+      options: { static: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+    });
+    if (values.help) {
+      process.stdout.write(usage);
+      process.exit(0);
+    }
+    const all = values.static ? staticStages : [...staticStages, ...jestStages];
+    const unknown = names.filter((name) => !all.some((stage) => stage.name === name));
+    if (unknown.length > 0) throw new Error(`there is no stage ${unknown.join(', ')}`);
+    return names.length > 0 ? all.filter(({ name }) => names.includes(name)) : all;
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
+    process.exit(2);
   }
+}
+
+async function main(stages: readonly Stage[]): Promise<number> {
   rmSync(reports, { recursive: true, force: true });
   mkdirSync(reports, { recursive: true });
   const total: Count = { passed: 0, failed: 0, skipped: 0 };
-  for (const stage of names.length > 0 ? all.filter(({ name }) => names.includes(name)) : all) {
+  for (const stage of stages) {
     const start = performance.now();
     say(`· ${stage.name}: ${stage.does}`);
     const count = staticStages.includes(stage) ? await runTool(stage) : await runJest(stage);
