@@ -44,11 +44,9 @@ type Raw = Omit<AccessRuleRow, 'metadata' | 'sight_locks'> & {
   sight_locks: string | null;
 };
 
-const texts = (all: readonly string[]): Sql => list(all);
-
 /** The one of `order` furthest left among a group's values. */
 const first = (column: Sql, order: readonly string[]): Sql =>
-  sql`ELT(MIN(FIELD(${column}, ${texts(order)})), ${texts(order)})`;
+  sql`ELT(MIN(FIELD(${column}, ${list(order)})), ${list(order)})`;
 
 async function select(db: Queries, where: Sql): Promise<AccessRuleRow[]> {
   const rows = await db.rows<Raw>`

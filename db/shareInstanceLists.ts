@@ -1,7 +1,9 @@
 /** Share instances with the API's names: lists, one, a status set by hand. Admins see those of all projects. */
 import type { Page } from '#domain/paging.ts';
+import type { Schemas } from '#generated/handlers.ts';
 import type { Queries, Tx } from './connection.ts';
-import { int, join, nothing, type Sql, sql } from './sql.ts';
+import { limited } from './paging.ts';
+import { join, nothing, type Sql, sql } from './sql.ts';
 
 export interface ShareInstanceRow {
   id: string;
@@ -10,10 +12,10 @@ export interface ShareInstanceRow {
   created_at: string;
   updated_at: string | null;
   host: string | null;
-  status: string;
+  status: Schemas['ShareStatus'];
   share_network_id: string | null;
   share_server_id: string | null;
-  access_rules_status: string;
+  access_rules_status: Schemas['Share']['access_rules_status'];
   replica_state: string | null;
   share_type_id: string | null;
   cast_rules_to_readonly: boolean;
@@ -25,11 +27,6 @@ export interface ShareInstanceRow {
 const paths = sql`,
   (SELECT JSON_ARRAYAGG(e.path ORDER BY e.id) FROM share_instance_export_locations e
    WHERE e.share_instance_id = i.id AND e.deleted = 0) AS export_locations`;
-
-const limited = ({ limit, offset }: Page): Sql =>
-  limit === null && offset === 0
-    ? nothing
-    : sql`LIMIT ${int(limit ?? 2 ** 31)} OFFSET ${int(Math.min(offset, 2 ** 31))}`;
 
 async function select(
   db: Queries,

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { BackendShare, ExportLocation } from '#domain/backend.ts';
 import { removeRulesOfShare } from './accessStates.ts';
 import type { Queries, Tx } from './connection.ts';
+import { beginningWith } from './like.ts';
 import { list, sql } from './sql.ts';
 
 /** An instance with what a driver needs of its share and type. */
@@ -76,7 +77,7 @@ export async function instancesOf(db: Queries, shareId: string): Promise<Instanc
 /** The live instances of a back end, `host@backend`. */
 export async function instancesOn(db: Queries, backend: string): Promise<InstanceRow[]> {
   const rows = await db.rows<Raw>`
-    SELECT ${columns} FROM ${tables} WHERE i.deleted = 'False' AND (i.host = ${backend} OR i.host LIKE ${`${backend.replace(/[\\%_]/g, '\\$&')}#%`}) ORDER BY i.created_at`;
+    SELECT ${columns} FROM ${tables} WHERE i.deleted = 'False' AND (i.host = ${backend} OR i.host LIKE ${beginningWith(`${backend}#`)}) ORDER BY i.created_at`;
   return rows.map(instanceRow);
 }
 

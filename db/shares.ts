@@ -1,5 +1,6 @@
 /** Shares and the instance that stands for each: lists, one, making one. Rows have the API's names. */
 import type { Order, Page } from '#domain/paging.ts';
+import type { Schemas } from '#generated/handlers.ts';
 import type { Queries, Tx } from './connection.ts';
 import { flag, json, jsonRow, parseRows, time } from './jsonRow.ts';
 import { limited } from './paging.ts';
@@ -31,10 +32,10 @@ export interface ShareRow {
   snapshot_inherit_share_access_support: boolean;
   // of the instance that stands for the share
   instance_id: string;
-  status: string;
+  status: Schemas['ShareStatus'];
   host: string | null;
   availability_zone: string | null;
-  access_rules_status: string;
+  access_rules_status: Schemas['Share']['access_rules_status'];
   share_network_id: string | null;
   share_server_id: string | null;
   share_type: string | null;

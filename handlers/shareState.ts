@@ -4,7 +4,6 @@ import { hasLocks, holdersOf } from '#db/shareHolds.ts';
 import { setInstanceStatus } from '#db/shareInstanceLists.ts';
 import { lockShare, restore, setTaskState, softDelete } from '#db/shares.ts';
 import { fault } from '#domain/faults.ts';
-import { assertSettable } from '#domain/shareInstances.ts';
 import { softDeletable } from '#domain/shares.ts';
 import type { Handlers } from './request.ts';
 import { deleteShare } from './shares.ts';
@@ -13,15 +12,15 @@ import { ownShare, refuseBusy } from './visible.ts';
 export const shareState = {
   async resetShareStatus({ ctx, path, body }) {
     const share = await ownShare(ctx, path.id);
-    ctx.authorize('share:reset_status', share as never);
+    ctx.authorize('share:reset_status', share);
     const status = body.status ?? body['os-status'];
-    assertSettable(status);
+    if (!status) throw fault('invalidInput', { reason: 'the status to set must be given' });
     await ctx.transaction((tx) => setInstanceStatus(tx, share.instance_id, status));
   },
 
   async resetShareTaskState({ ctx, path, body }) {
     const share = await ownShare(ctx, path.id);
-    ctx.authorize('share:reset_task_state', share as never);
+    ctx.authorize('share:reset_task_state', share);
     const state = body.task_state === undefined ? body['os-task_state'] : body.task_state;
     if (state === undefined)
       throw fault('invalidInput', { reason: 'task_state must be given; null clears it' });
@@ -30,13 +29,13 @@ export const shareState = {
 
   async forceDeleteShare({ ctx, path }) {
     const share = await ownShare(ctx, path.id);
-    ctx.authorize('share:force_delete', share as never);
+    ctx.authorize('share:force_delete', share);
     await withQuota(ctx.db, (tx) => deleteShare(tx, ctx, share, true));
   },
 
   async softDeleteShare({ ctx, path }) {
     const share = await ownShare(ctx, path.id);
-    ctx.authorize('share:soft_delete', share as never);
+    ctx.authorize('share:soft_delete', share);
     refuseBusy(share);
     if (share.share_group_id !== null)
       throw fault('conflict', { reason: `Share ${share.id} is in share group ${share.share_group_id}.` });
@@ -64,7 +63,7 @@ export const shareState = {
 
   async restoreShare({ ctx, path }) {
     const share = await ownShare(ctx, path.id);
-    ctx.authorize('share:restore', share as never);
+    ctx.authorize('share:restore', share);
     if (share.is_soft_deleted) await ctx.transaction((tx) => restore(tx, share.id));
     else ctx.answerWith(200); // it wasn't in the recycle bin: done already
   },

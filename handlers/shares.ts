@@ -16,6 +16,7 @@ import {
 import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
+import type { Operations } from '#generated/handlers.ts';
 import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
 import type { Handlers } from './request.ts';
@@ -48,13 +49,13 @@ export const shares = {
 
   async updateShare({ ctx, path, body }) {
     const share = await ownShare(ctx, path.id);
-    ctx.authorize('share:update', share as never);
+    ctx.authorize('share:update', share);
     refuseSoftDeleted(share, 'updated');
     const isPublic =
       body.is_public === undefined || body.is_public === null
         ? undefined
         : readBoolean(body.is_public, 'is_public');
-    if (isPublic && !ctx.can('share:set_public_share', share as never)) {
+    if (isPublic && !ctx.can('share:set_public_share', share)) {
       throw fault('notAllowed', { reason: 'Making shares public is not allowed: is_public must be false.' });
     }
     await ctx.transaction((tx) =>
@@ -67,7 +68,7 @@ export const shares = {
 
   async deleteShare({ ctx, path }) {
     const share = await ownShare(ctx, path.id);
-    ctx.authorize('share:delete', share as never);
+    ctx.authorize('share:delete', share);
     await withQuota(ctx.db, (tx) => deleteShare(tx, ctx, share));
   },
 } satisfies Partial<Handlers>;
@@ -103,9 +104,11 @@ async function refuseHeld(tx: Tx, share: ShareRow, force: boolean): Promise<void
     });
 }
 
+type Shown = Operations['getShare']['result']['share'];
+
 /** A row as the contract has it: the first export location apart, where old versions show them. */
-export function shown(row: ShareRow) {
-  return { ...row, export_location: row.export_locations?.[0] ?? null } as never;
+export function shown(row: ShareRow): Shown {
+  return { ...row, export_location: row.export_locations?.[0] ?? null };
 }
 
 type Query = Readonly<Record<string, unknown>>;
@@ -130,6 +133,6 @@ async function around(
   const counted = query.with_count !== undefined && readBoolean(query.with_count, 'with_count');
   return {
     ...(counted ? { count: await countShares(ctx.db, where) } : {}),
-    ...(links ? { shares_links: links as never } : {}),
+    ...(links ? { shares_links: links } : {}),
   };
 }

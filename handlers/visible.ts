@@ -18,7 +18,7 @@ export async function visibleShare(
   }: { db?: Queries; withPaths?: boolean; refusal?: FaultCode } = {},
 ): Promise<ShareRow> {
   const share = await findShare(db, id, { withPaths });
-  if (!share || !(share.is_public || ctx.can('share:get', share as never))) throw fault(refusal, { id });
+  if (!share || !(share.is_public || ctx.can('share:get', share))) throw fault(refusal, { id });
   return share;
 }
 
@@ -29,7 +29,7 @@ export async function ownShare(
   options: { db?: Queries; refusal?: FaultCode } = {},
 ): Promise<ShareRow> {
   const share = await visibleShare(ctx, id, options);
-  if (!ctx.can('share:get', share as never)) throw fault(options.refusal ?? 'notFound', { id });
+  if (!ctx.can('share:get', share)) throw fault(options.refusal ?? 'notFound', { id });
   return share;
 }
 

@@ -3,7 +3,6 @@ import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { DatabaseAway, isDeadlock, type Tx } from '#db/connection.ts';
 import { countAttempt, finishJob, forwardJob, loadJob, lockJob, type OutboxRow } from '#db/outbox.ts';
-import { Fault } from '#domain/faults.ts';
 import { DriverError } from '#drivers/driver.ts';
 import { type AnyJob, type Requester, type Run, type Tools, TryAgain } from './job.ts';
 

@@ -62,12 +62,14 @@ export function requestsAnywhere(world: World): fc.Arbitrary<BadRequest> {
       segments: fc.array(segment, { minLength: 1, maxLength: 6 }),
       token: tokenOf(world),
     })
-    .map(({ method, root, segments, token }): BadRequest => ({
-      method,
-      path: [root, ...segments].join('/'),
-      headers: token === null ? {} : { 'X-Auth-Token': token },
-      body: undefined,
-    }));
+    .map(
+      ({ method, root, segments, token }): BadRequest => ({
+        method,
+        path: [root, ...segments].join('/'),
+        headers: token === null ? {} : { 'X-Auth-Token': token },
+        body: undefined,
+      }),
+    );
 }
 
 /** What a header can hold. */

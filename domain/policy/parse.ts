@@ -12,8 +12,8 @@ export interface Credentials {
   systemScope?: string | null;
 }
 
-/** What a rule is asked about: the object's project, user and the like. */
-export type Target = Readonly<Record<string, unknown>>;
+/** What a rule is asked about: a row with its project_id, user_id and the like. */
+export type Target = object;
 export type Check = (credentials: Credentials, target: Target) => boolean;
 /** How `rule:x` finds x; asked when the check runs, so that rules may be in any order. */
 export type Lookup = (rule: string) => Check | undefined;
@@ -111,8 +111,10 @@ function leaf(token: string, lookup: Lookup, text: string): Check {
 
 /** Fills `%(key)s` from a target; undefined when the target has no such key, and then nothing matches. */
 function filler(match: string): (target: Target) => string | undefined {
-  const targetValue = (target: Target, key: string) =>
-    target[key] ?? target[key.replace(/^target\.\w+\./, '')];
+  const targetValue = (target: Target, key: string): unknown => {
+    const values = target as Readonly<Record<string, unknown>>;
+    return values[key] ?? values[key.replace(/^target\.\w+\./, '')];
+  };
   const whole = /^%\(([^)]+)\)s$/.exec(match)?.[1];
   if (whole !== undefined) {
     return (target) => {

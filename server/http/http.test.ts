@@ -1,6 +1,7 @@
 import { Fault, fault } from '#domain/faults.ts';
 import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
 import { operations } from '#generated/operations.ts';
+import * as validators from '#generated/validators.js';
 import { faultBody } from './faults.ts';
 import { narrow } from './narrowing.ts';
 import { project, type Viewer } from './projection.ts';
@@ -98,6 +99,16 @@ describe('projection', () => {
       { rel: 'bookmark', href: 'http://s/shares/x' },
     ]);
   });
+});
+
+test('only statuses that are set by hand may be set, of a share and of an instance', () => {
+  for (const validate of [
+    validators.v_resetShareStatus_body_0,
+    validators.v_resetShareInstanceStatus_body_0,
+  ]) {
+    for (const status of ['error', 'migrating', 'available']) expect(validate({ status })).toBe(true);
+    for (const status of ['extending', 'inactive', 'bad', '', 7]) expect(validate({ status })).toBe(false);
+  }
 });
 
 test('a request is cut to its version', () => {
