@@ -17,8 +17,18 @@ test('overrides count, the rest stays', () => {
   expect(enforcer.allows('share:delete', member, { project_id: 'p' })).toBe(true);
 });
 
-test('a file that is named but not there is refused by its name', () => {
-  expect(() => loadEnforcer(join(directory, 'none'))).toThrow(/none: ENOENT/);
+test('a file that is named but not there is refused by its name and that of the option', () => {
+  expect(() => loadEnforcer(join(directory, 'none'))).toThrow(
+    new PolicyFileError(`${directory}/none: does not exist (named by [oslo_policy] policy_file)`),
+  );
+});
+
+test('names without a colon are rules to refer to; a policy that there is none of is refused with what was meant', () => {
+  const enforcer = loadEnforcer(file('operators: "role:operator"\n"share:get": "rule:operators"\n'));
+  expect(enforcer.allows('share:get', member, { project_id: 'p' })).toBe(false);
+  expect(() => loadEnforcer(file('"share:get": "@"\n"share:gett": "!"\n'))).toThrow(
+    /\.yaml:2: there is no policy share:gett; is share:get meant\?$/,
+  );
 });
 
 test('no file is no override', () => {

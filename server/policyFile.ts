@@ -4,6 +4,7 @@ import { isMap, isScalar, LineCounter, parseDocument } from 'yaml';
 import { createEnforcer, type Enforcer, PolicyLoopError } from '#domain/policy/enforcer.ts';
 import { compileRule, PolicySyntaxError } from '#domain/policy/parse.ts';
 import { policies } from '#generated/policies.ts';
+import { nearest } from './config/spelling.ts';
 
 export class PolicyFileError extends Error {
   override readonly name = 'PolicyFileError';
@@ -25,7 +26,9 @@ export function readOverrides(file: string): Record<string, string> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new PolicyFileError(`${file}: ${(error as Error).message}`);
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? 'does not exist' : `can't be read (${code ?? 'unknown reason'})`;
+    throw new PolicyFileError(`${file}: ${reason} (named by [oslo_policy] policy_file)`);
   }
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
@@ -43,11 +46,18 @@ export function readOverrides(file: string): Record<string, string> {
     const name = String(key.value);
     if (!isScalar(value) || typeof value.value !== 'string')
       throw new PolicyFileError(`${place}: the rule ${name} must be a text`);
+    if (name.includes(':') && !Object.hasOwn(policies, name)) throw unknownPolicy(name, place);
     overrides[name] = value.value;
     where[name] = place;
   }
   for (const [name, rule] of Object.entries(overrides)) check(name, rule, overrides, where[name]!);
   return overrides;
+}
+
+/** Names without a colon are rules for others to refer to; one with a colon that isn't known restricts nothing. */
+function unknownPolicy(name: string, place: string): PolicyFileError {
+  const near = nearest(name, Object.keys(policies));
+  return new PolicyFileError(`${place}: there is no policy ${name}${near ? `; is ${near} meant?` : ''}`);
 }
 
 function check(name: string, rule: string, overrides: Record<string, string>, place: string): void {
