@@ -12,7 +12,9 @@ import type { Identity } from './identity/identity.ts';
 import { noauth } from './identity/noauth.ts';
 import { loadEnforcer } from './policyFile.ts';
 import { readArguments } from './process/arguments.ts';
-import { endOnSignal, run, startFoundation } from './process/start.ts';
+import { listenFailure } from './process/listening.ts';
+import { endOnSignal, loadSources, run, startFoundation } from './process/start.ts';
+import { StartError } from './process/startError.ts';
 import { impatientRedisClient } from './redis.ts';
 
 const usage = `Usage: node server/api.ts [--config-file FILE]… [--config-dir DIR]…
@@ -20,7 +22,11 @@ const usage = `Usage: node server/api.ts [--config-file FILE]… [--config-dir D
 Serves the API. Prints nothing on standard output; logs JSON lines on standard error.`;
 
 run(async () => {
-  const { config, log, db } = await startFoundation('api', readArguments(usage), 16);
+  const config = loadSources(readArguments(usage));
+  // What the files say is judged before anything else is waited for.
+  const identity = identityOf(config);
+  const enforcer = loadEnforcer(config.oslo_policy.policy_file);
+  const { log, db } = await startFoundation('api', config, 16);
   const redis = impatientRedisClient(config.redis.url, log);
   announceThrough(() => void redis.publish(OUTBOX_CHANNEL, '1').catch(() => {}));
 
@@ -28,12 +34,12 @@ run(async () => {
     shared: {
       db,
       settings: settingsOf(config),
-      enforcer: loadEnforcer(config.oslo_policy.policy_file),
+      enforcer,
       reports: reportReader(redis),
       explanation: (shareId) => readExplanation(redis, shareId),
     },
     engine: await createEngine(handlers),
-    identity: identityOf(config),
+    identity,
     projectIdRegex: config.DEFAULT.project_id_regex,
     endpoint: config.DEFAULT.osapi_share_base_URL?.replace(/\/$/, '') ?? null,
     allowedOrigins: config.cors.allowed_origin,
@@ -44,9 +50,12 @@ run(async () => {
         error: entry.error && String((entry.error as Error).stack ?? entry.error),
       }),
   });
-  await app.listen({ host: config.DEFAULT.osapi_share_listen, port: config.DEFAULT.osapi_share_listen_port });
+  const { osapi_share_listen: host, osapi_share_listen_port: port } = config.DEFAULT;
+  await app.listen({ host, port }).catch((error: Error) => {
+    throw listenFailure(error, host, port);
+  });
   log('info', 'serving', { addresses: app.addresses() });
-  endOnSignal(log, async () => {
+  endOnSignal(log, config.DEFAULT.graceful_shutdown_timeout, async () => {
     await app.close();
     redis.disconnect();
     await db.close();
@@ -66,19 +75,13 @@ function announceThrough(tell: () => void): void {
   });
 }
 
+/** Where noauth may listen, the configuration has judged already. */
 function identityOf(config: Config): Identity {
-  const { auth_strategy, osapi_share_listen, noauth_allow_remote } = config.DEFAULT;
-  if (auth_strategy === 'keystone')
-    throw new Error('auth_strategy = keystone is not served yet; set auth_strategy = noauth');
-  const loopback =
-    osapi_share_listen === '::1' ||
-    osapi_share_listen === 'localhost' ||
-    osapi_share_listen.startsWith('127.');
-  if (!loopback && !noauth_allow_remote) {
-    throw new Error(
-      `auth_strategy = noauth trusts every caller and so serves loopback only, not ${osapi_share_listen}; noauth_allow_remote = true overrides`,
+  if (config.DEFAULT.auth_strategy === 'keystone')
+    throw new StartError(
+      'auth_strategy = keystone, which is the default, is not served yet. Set auth_strategy = noauth in [DEFAULT]: ' +
+        'it trusts every caller, and listens on the loopback address alone',
     );
-  }
   return noauth;
 }
 

@@ -27,9 +27,24 @@ test('a database is brought to the schema and says so, as text and as JSON', asy
   expect(JSON.parse(version)).toMatchObject({ revision: 'afc3b5e1f406' });
 });
 
+test('a database that can not be used is told by its place and the reason, without the password', async () => {
+  const { host, port, user } = database.address;
+  const other = join(mkdtempSync(join(tmpdir(), 'shoal-manage-')), 'shoal.conf');
+  writeFileSync(other, `[database]\nconnection = mysql://${user}:hunter2@${host}:${port}/shoal\n`);
+  const told = `The database ${host}:${port}/shoal can't be used: it refuses the user ${user} or the password`;
+  await expect(manage('--config-file', other, 'db', 'version')).rejects.toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `${told} ([database] connection)\n`,
+  });
+});
+
 test('help tells of the commands, and what is wrong ends with a failure and a reason', async () => {
   expect((await manage('--help')).stdout).toMatch(/db/);
   await expect(manage('db', 'synk')).rejects.toMatchObject({ stderr: expect.stringMatching(/synk/) });
+  await expect(manage('--format', 'bogus', 'db', 'version')).rejects.toMatchObject({
+    stderr: expect.stringMatching(/bogus.*text, json/),
+  });
   await expect(manage('--config-file', '/nowhere/shoal.conf', 'db', 'version')).rejects.toMatchObject({
     stderr: expect.stringMatching(/nowhere/),
   });

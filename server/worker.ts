@@ -15,10 +15,12 @@ import { DATA_QUEUE, OUTBOX_CHANNEL, SCHEDULER_QUEUE } from '#jobs/queues.ts';
 import { startRelay } from '#jobs/relay.ts';
 import { reportReader, reportRegularly } from '#jobs/reports.ts';
 import { startRunner } from '#jobs/runner.ts';
+import { SchedulerConfigurationError, schedulerOptions } from '#jobs/scheduler/options.ts';
 import { periodicTasks } from '#jobs/tasks.ts';
 import type { Config } from './config/config.ts';
-import { readArguments } from './process/arguments.ts';
-import { endOnSignal, run, startFoundation } from './process/start.ts';
+import { type Role, readWorkerArguments } from './process/arguments.ts';
+import { endOnSignal, loadSources, run, startFoundation } from './process/start.ts';
+import { StartError } from './process/startError.ts';
 import { redisClient } from './redis.ts';
 
 const usage = `Usage: node server/worker.ts [--config-file FILE]… [--config-dir DIR]… [--roles ROLE,…]
@@ -30,11 +32,12 @@ const CONCURRENCY = 16;
 const START_DEADLINE_MS = 120_000;
 
 run(async () => {
-  const args = readArguments(usage);
-  const roles = new Set(args.roles);
-  for (const role of roles)
-    if (!['scheduler', 'share', 'data'].includes(role)) throw new Error(`unknown role ${role}`);
-  const { config, log, db } = await startFoundation(`worker:${args.roles.join(',')}`, args, 12);
+  const { roles, ...sources } = readWorkerArguments(usage);
+  const config = loadSources(sources);
+  if (roles.has('scheduler')) checkScheduler(config);
+  if (roles.has('share') && Object.keys(config.backends).length === 0)
+    throw new StartError('[DEFAULT] enabled_share_backends names no back end for the role share to drive');
+  const { log, db } = await startFoundation(`worker:${[...roles].join(',')}`, config, 12);
   const redis = redisClient(config.redis.url, log);
   const subscriber = redisClient(config.redis.url, log);
 
@@ -79,7 +82,7 @@ run(async () => {
     log,
   );
   log('info', 'working', { roles: [...roles], backends: [...backends.keys()] });
-  endOnSignal(log, async () => {
+  endOnSignal(log, config.DEFAULT.graceful_shutdown_timeout, async () => {
     await periodic.stop();
     reports.stop();
     await runner.stop();
@@ -90,6 +93,16 @@ run(async () => {
     await db.close();
   });
 });
+
+/** Filters and weighers that there aren't are told before anything is waited for. */
+function checkScheduler(config: Config): void {
+  try {
+    schedulerOptions(config.DEFAULT);
+  } catch (error) {
+    if (error instanceof SchedulerConfigurationError) throw new StartError(`[DEFAULT] ${error.message}`);
+    throw error;
+  }
+}
 
 /** The drivers by `host@backend`. One that can't start keeps only itself from serving, loudly. */
 async function startBackends(config: Config, log: Log): Promise<Map<string, Driver>> {
@@ -112,12 +125,12 @@ async function startBackends(config: Config, log: Log): Promise<Map<string, Driv
       }
     }),
   );
-  if (started.size === 0) throw new Error('no back end could be started; see the log for why');
+  if (started.size === 0) throw new StartError('No back end could be started; the log says why');
   return started;
 }
 
 async function registerServices(
-  roles: Set<string>,
+  roles: ReadonlySet<Role>,
   backends: string[],
   config: Config,
   db: Tools['db'],

@@ -63,9 +63,11 @@ const service = {
     'Seconds between periodic tasks, capability reports among them.',
     atLeastOne,
   ),
-  graceful_shutdown_timeout: integer(10, 'Seconds that running work has to end when a process stops.', {
-    min: 0,
-  }),
+  graceful_shutdown_timeout: integer(
+    10,
+    'Seconds that running work has to end when a process stops; 0 for no limit.',
+    { min: 0 },
+  ),
 } as const;
 
 const lifecycles = {

@@ -1,59 +1,51 @@
 /** What every process does first: configuration, log, database; and how it ends. */
 import { connect, type Db } from '#db/connection.ts';
-import { requireCurrentSchema } from '#db/sync.ts';
+import { requireCurrentSchema, SchemaError } from '#db/sync.ts';
 import type { Log } from '#jobs/job.ts';
 import { type Config, ConfigError, loadConfig, usualFiles } from '../config/config.ts';
 import { createLog } from '../log.ts';
-import type { ProcessArguments } from './arguments.ts';
+import { PolicyFileError } from '../policyFile.ts';
+import type { ConfigSources } from './arguments.ts';
+import { databaseAddress, reaching } from './database.ts';
+import { StartError } from './startError.ts';
 
 export interface Foundation {
-  config: Config;
   log: Log;
   db: Db;
 }
 
-/** Loads the configuration or ends the process with what is wrong with it. */
-export function loadOrExit({ configFiles, configDirs }: ProcessArguments): Config {
-  try {
-    return loadConfig(configFiles.length > 0 ? configFiles : usualFiles, {
-      dirs: configDirs,
-      warn: (message) => console.error(message),
-    });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    console.error(error.message);
-    process.exit(2);
-  }
+/** Loads the configuration; warnings go to standard error. Throws ConfigError with all that is wrong with it. */
+export function loadSources({ configFiles, configDirs }: ConfigSources): Config {
+  return loadConfig(configFiles.length > 0 ? configFiles : usualFiles, {
+    dirs: configDirs,
+    warn: (message) => console.error(message),
+  });
 }
 
 /** Ready to serve: the database answers and has this release's schema. */
-export async function startFoundation(
-  name: string,
-  args: ProcessArguments,
-  poolSize: number,
-): Promise<Foundation> {
-  const config = loadOrExit(args);
-  const log = createLog(name, config.DEFAULT.log_level);
+export async function startFoundation(name: string, config: Config, poolSize: number): Promise<Foundation> {
+  const { debug, log_level } = config.DEFAULT;
+  const log = createLog(name, debug && log_level !== 'trace' ? 'debug' : log_level);
   const address = { ...databaseAddress(config), poolSize };
-  await requireCurrentSchema(address);
-  return { config, log, db: connect(address) };
+  await reaching(address, () => requireCurrentSchema(address));
+  return { log, db: connect(address) };
 }
 
-export function databaseAddress(config: Config) {
-  const { host, port, user, password, database, socketPath } = config.database.connection;
-  return { host, port, user, password, database, ...(socketPath ? { socketPath } : {}) };
-}
-
-const STOP_DEADLINE_MS = 20_000;
-
-/** On SIGTERM or SIGINT, stops in order and ends; a second signal or a stop that hangs ends at once. */
-export function endOnSignal(log: Log, stop: () => Promise<void>): void {
+/**
+ * On SIGTERM or SIGINT, stops in order and ends; a second signal, or a stop that takes longer than
+ * `timeoutSeconds`, ends at once. 0 waits without an end.
+ */
+export function endOnSignal(log: Log, timeoutSeconds: number, stop: () => Promise<void>): void {
   let ending = false;
   const end = (signal: string) => {
     if (ending) process.exit(1);
     ending = true;
     log('info', 'stopping', { signal });
-    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+    const cut = () => {
+      log('error', 'stopping took too long', { graceful_shutdown_timeout: timeoutSeconds });
+      process.exit(1);
+    };
+    if (timeoutSeconds > 0) setTimeout(cut, timeoutSeconds * 1000).unref();
     stop().then(
       () => process.exit(0),
       (error: Error) => {
@@ -69,14 +61,19 @@ export function endOnSignal(log: Log, stop: () => Promise<void>): void {
   );
 }
 
-/** Runs a process's main, printing what kept it from starting. */
-export function run(main: () => Promise<void>): void {
-  main().catch((error: Error) => {
-    console.error(
-      error.name === 'SchemaError' || error.name === 'PolicyFileError'
-        ? error.message
-        : (error.stack ?? error.message),
-    );
-    process.exit(1);
+/** Runs a process's main; what keeps it from starting is printed and ends the process. */
+export function run(main: () => Promise<unknown>): void {
+  main().catch((error: unknown) => {
+    const { text, code } = ending(error);
+    console.error(text);
+    process.exit(code);
   });
+}
+
+/** What is told of an error at start: of one that its operator can mend the message alone, of others the stack. */
+export function ending(error: unknown): { text: string; code: number } {
+  if (error instanceof ConfigError || error instanceof PolicyFileError)
+    return { text: error.message, code: 2 };
+  if (error instanceof StartError || error instanceof SchemaError) return { text: error.message, code: 1 };
+  return { text: String((error as Error)?.stack ?? error), code: 1 };
 }
