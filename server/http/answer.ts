@@ -28,6 +28,7 @@ export function send(reply: FastifyReply, progress: Progress, status: number, bo
     if (progress.experimental) reply.header(EXPERIMENTAL_HEADER, 'True');
     reply.header('Vary', VERSION_HEADER);
   }
+  if (progress.showStatements) reply.header('X-Shoal-Statements', progress.ctx!.db.statements);
   return body === '' ? reply.code(status).send('') : json(reply, status, body);
 }
 

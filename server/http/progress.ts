@@ -14,6 +14,8 @@ export interface Progress {
   caller?: Caller;
   operation?: Operation;
   ctx?: RequestCtx;
+  /** the answer tells how many SQL statements it took */
+  showStatements?: boolean;
   /** what a 5xx hid from the client */
   error?: unknown;
 }

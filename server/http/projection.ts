@@ -37,12 +37,16 @@ export function project(operation: Operation, result: unknown, viewer: Viewer): 
   if (!operation.response || result === null || result === undefined) return undefined;
   const envelope: Item = {};
   const source = result as Item;
+  let last: { value: unknown; schema: SchemaName | null; shown: unknown } | undefined;
   for (const [key, part] of Object.entries(operation.response.envelope)) {
     const value = key === '.' ? source : source[part.from ?? key];
     if (value === undefined || viewer.version < part.since || viewer.version > part.until) continue;
-    const shown = projectValue(value, part, viewer);
+    // What an answer holds under two keys (`share_types`, `volume_types`) is made once.
+    const same = last && last.value === value && last.schema === part.schema;
+    const shown = same ? last!.shown : projectValue(value, part, viewer);
     if (key === '.') return shown;
     envelope[key] = shown;
+    last = { value, schema: part.schema, shown };
   }
   return envelope;
 }

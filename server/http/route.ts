@@ -83,9 +83,9 @@ async function route(
     url: request.raw.url!,
   });
   progress.ctx = ctx;
+  progress.showStatements = options.showStatements;
   const result = await options.engine.handle({ operation, params, query, body, ctx });
   const projected = project(operation, result, ctx);
-  if (options.showStatements) reply.header('X-Shoal-Statements', ctx.db.statements);
   return send(
     reply,
     progress,
