@@ -1,5 +1,4 @@
 /** Every operation's handler. One that is missing, or has the wrong type, doesn't compile. */
-
 import { accessRules } from './accessRules.ts';
 import { availabilityZones } from './availabilityZones.ts';
 import { explanations } from './explanations.ts';
@@ -29,9 +28,6 @@ import { snapshotMetadata } from './snapshotMetadata.ts';
 import { snapshots } from './snapshots.ts';
 
 export const handlers = {
-  ...shares,
-  ...shareResize,
-  ...shareState,
   ...accessRules,
   ...availabilityZones,
   ...explanations,
@@ -47,10 +43,13 @@ export const handlers = {
   ...services,
   ...shareAccess,
   ...shareInstances,
+  ...shareMetadata,
+  ...shareResize,
+  ...shareRevert,
+  ...shareState,
   ...shareTypeAccess,
   ...shareTypes,
-  ...shareMetadata,
-  ...shareRevert,
+  ...shares,
   ...snapshotAccess,
   ...snapshotInstances,
   ...snapshotMetadata,

@@ -61,7 +61,7 @@ function matches(service: Schemas['Service'], query: Schemas['ServiceFilter']): 
   return Object.entries(texts).every(([key, asked]) => same(service[key as keyof typeof texts], asked));
 }
 
-/** No reason may be given, but not an empty-looking one. */
+/** A reason may be left out, but not an empty-looking one. */
 function readReason(reason: string | null | undefined): string | null {
   if (!reason) return null;
   if (reason.trim() === '')

@@ -52,7 +52,7 @@ export async function createShare(ctx: Ctx, asked: Asked): Promise<ShareRow> {
   const used = { owner, resources: Object.keys(counted) as QuotaResource[] };
   const write = async (tx: Tx) => {
     await take(tx, owner, { ...counted, per_share_gigabytes: size }, ctx.settings.quota);
-    // A clone is made where its snapshot is, unless the scheduler may choose.
+    // A clone is made where its snapshot is, unless the scheduler may choose: its job then only hands it on.
     const host =
       source && !ctx.settings.use_scheduler_creating_share_from_snapshot ? source.snapshot.host : null;
     await insertShare(tx, {

@@ -11,7 +11,6 @@ import {
 } from '#db/metadata.ts';
 import { lockShare, type ShareRow } from '#db/shares.ts';
 import { fault } from '#domain/faults.ts';
-
 import type { PolicyName } from '#generated/policies.ts';
 import type { Ctx } from './context.ts';
 import { assertOnlyKey } from './metadataItem.ts';

@@ -9,7 +9,6 @@ import {
 } from '#db/metadata.ts';
 import { lockSnapshot } from '#db/snapshots.ts';
 import { fault } from '#domain/faults.ts';
-
 import type { Ctx } from './context.ts';
 import { assertOnlyKey } from './metadataItem.ts';
 import type { Handlers } from './request.ts';

@@ -4,6 +4,7 @@ import { shareServices } from '#db/services.ts';
 import { hostsOfShares, type InstanceRow } from '#db/shareInstances.ts';
 import { findShareType } from '#db/shareTypes.ts';
 import { isUp } from '#domain/services.ts';
+import { DriverError } from '#drivers/driver.ts';
 import { type Tools, TryAgain } from './job.ts';
 import { HostStates, type ServiceEntry } from './scheduler/hostState.ts';
 import { type SchedulerOptions, schedulerOptions } from './scheduler/options.ts';
@@ -48,7 +49,7 @@ export class Placer {
     );
     const outcome = schedule(request, this.#states.pools(), this.#options);
     for (const warning of outcome.warnings)
-      log('warn', 'a back end’s function could not be used', { warning });
+      log('warn', 'a function of a back end could not be used', { warning });
     if (patience && outcome.refused && outcome.detail === 'shareBackendNotReadyYet') {
       const silent = services.find(
         (service) =>
@@ -60,6 +61,12 @@ export class Placer {
     if (!outcome.refused) this.#states.consume(outcome.host, request.size, at);
     return outcome;
   }
+}
+
+/** The placer of this process; jobs that place run where the scheduler's role is. */
+export function placerOf({ placer }: Tools): Placer {
+  if (!placer) throw new DriverError('failed', 'this worker has not the role of a scheduler');
+  return placer;
 }
 
 /** What an instance asks of the scheduler, whatever the reason; `size` is in GiB. */

@@ -1,5 +1,4 @@
 /** Shares whose time in the recycle bin is over are deleted, as their owners would have. */
-
 import { beginShareDeletion } from '#db/shareDeletion.ts';
 import { expiredSoftDeleted, findShare, lockShare } from '#db/shares.ts';
 import { Fault } from '#domain/faults.ts';

@@ -1,5 +1,4 @@
 /** Growing and shrinking: an extension is checked against its pool, then the back end does it. */
-
 import { commitReservation, release, rollbackReservation } from '#db/quotas.ts';
 import { backendShare, findInstance, type InstanceRow } from '#db/shareInstances.ts';
 import { setShareSize } from '#db/shares.ts';
@@ -9,8 +8,7 @@ import { shareQueue } from '#domain/services.ts';
 import { shareJobs, shareLife } from '#domain/shares.ts';
 import { DriverError } from '#drivers/driver.ts';
 import { job, minutes, type Run } from './job.ts';
-import { PATIENT_ATTEMPTS, requestFor } from './placement.ts';
-
+import { PATIENT_ATTEMPTS, placerOf, requestFor } from './placement.ts';
 import type { Outcome } from './scheduler/schedule.ts';
 import { driverOf, tellOfShare } from './shares.ts';
 
@@ -42,7 +40,7 @@ export const checkExtension = job<InstanceRow, Outcome>({
     const request = await requestFor(run.tools.db, instance, newSize - oldSize);
     if (request.shareType === null)
       return { refused: false, host: instance.host!, weight: 0, explanation: [], warnings: [] };
-    const outcome = await run.tools.placer!.place(
+    const outcome = await placerOf(run.tools).place(
       {
         ...request,
         kind: 'extend',

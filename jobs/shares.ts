@@ -1,5 +1,4 @@
 /** Shares: placed by the scheduler, made and unmade by the worker of their back end. */
-
 import type { Tx } from '#db/connection.ts';
 import { insertMessage, type MessageAction, type MessageDetail } from '#db/messages.ts';
 import { release } from '#db/quotas.ts';
@@ -18,8 +17,7 @@ import { shareQueue } from '#domain/services.ts';
 import { shareJobs, shareLife, sharesQuota } from '#domain/shares.ts';
 import { type Driver, DriverError, type ExportLocation } from '#drivers/driver.ts';
 import { job, minutes, type Run } from './job.ts';
-import { PATIENT_ATTEMPTS, requestFor, resolveHints } from './placement.ts';
-
+import { PATIENT_ATTEMPTS, placerOf, requestFor, resolveHints } from './placement.ts';
 import type { Outcome } from './scheduler/schedule.ts';
 
 interface CreatePayload {
@@ -40,7 +38,7 @@ export const scheduleShare = job<InstanceRow, Outcome>({
       instance.snapshotId === null ? undefined : await findSnapshot(tools.db, instance.snapshotId);
     if (instance.host !== null) return placed(instance.host);
     const request = await requestFor(tools.db, instance, instance.size);
-    const outcome = await tools.placer!.place(
+    const outcome = await placerOf(tools).place(
       {
         ...request,
         kind: source ? 'createFromSnapshot' : 'create',
