@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 NODE := "$(CURDIR)/node_modules/.bin/node"
 
 PROFILE ?= recorded
-PORT ?= 8786
+PORT ?=
 VERSION ?=
 
 .DEFAULT_GOAL := help
@@ -16,9 +16,9 @@ help: ## lists the targets
 setup: ## installs what is missing on this machine (run, test and the rest do it themselves)
 	@scripts/setup.sh
 
-run: ## the service on this machine, with a demo share over NFS, until Ctrl-C
+run: ## the service on this machine, with a demo share over NFS, until Ctrl-C: PORT=8786
 	@scripts/setup.sh run
-	@exec $(NODE) server/run.ts
+	@exec $(NODE) server/run.ts $(if $(PORT),--port "$(PORT)")
 
 test: ## every check and test there is
 	@scripts/setup.sh test
@@ -29,7 +29,7 @@ check: setup ## lint, types, generated code, imports, unused code
 
 stack: ## the service in the foreground: PROFILE=recorded|local PORT=8786
 	@scripts/setup.sh run
-	@exec $(NODE) server/stack.ts --profile "$(PROFILE)" --port "$(PORT)"
+	@exec $(NODE) server/stack.ts --profile "$(PROFILE)" $(if $(PORT),--port "$(PORT)")
 
 generate: setup ## generated/ from openapi/
 	@exec $(NODE) codegen/main.ts

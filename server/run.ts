@@ -2,6 +2,7 @@
  * The `run` command, for whoever sees Shoal for the first time: the service on this machine, with a share that has
  * a file in it, and what to try next.
  */
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig } from './config/config.ts';
 import { apiClient } from './local/apiClient.ts';
@@ -11,21 +12,41 @@ import { mountNfs } from './local/nfs/client.ts';
 import { freePort, isPortFree, readPort } from './local/ports.ts';
 import { local } from './local/profiles/local.ts';
 import { type Stack, startStack } from './local/stack.ts';
+import { commandLine } from './process/arguments.ts';
+import { keepPort, keptPort } from './process/keptPort.ts';
 
-const { values } = parseArgs({
-  options: { state: { type: 'string', default: '.shoal' }, port: { type: 'string', default: '8786' } },
-});
+const usage = `Usage: node server/run.ts [--port PORT] [--state DIR]
+
+Starts the service on this machine, as root, makes a share and writes a file to it over NFS. Ctrl-C ends it.
+
+  --port PORT   where the API listens, 0 for a free one; when not said, the port of the last time, 8786 at first
+  --state DIR   data, logs, shoal.conf and pids.json; .shoal when not said
+`;
+
+const options = {
+  state: { type: 'string', default: '.shoal' },
+  port: { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+const args = commandLine(
+  usage,
+  () => parseArgs({ options }),
+  ({ state, port }) => ({ state, port: port === undefined ? undefined : readPort(port) }),
+);
+const portFile = join(args.state, 'api-port');
 /** noauth believes who one says one is: user, project, roles. */
 const token = 'admin:ad01:admin,member,reader';
 
 await runInForeground(async (signal) => {
-  const wanted = readPort(values.port);
+  const wanted = args.port ?? keptPort(portFile) ?? 8786;
   const port = (await isPortFree(wanted)) ? wanted : await freePort();
   if (port !== wanted) say(`port ${wanted} is taken, so the API gets ${port}`);
-  return startStack({ profile: local, port, stateDirectory: values.state, signal, say });
+  return startStack({ profile: local, port, stateDirectory: args.state, signal, say });
 }, greet);
 
 async function greet(stack: Stack): Promise<void> {
+  // What points at the endpoint goes on doing so next time.
+  if (args.port === undefined) keepPort(portFile, Number(new URL(stack.url).port));
   const port = Number(loadConfig([stack.configFile]).backends.ganesha?.options.ganesha_service_port);
   const { exportLocation } = await takeFirstSteps({
     api: apiClient(stack.url, token),

@@ -5,6 +5,7 @@ import { readPort } from './local/ports.ts';
 import { profiles } from './local/profiles/index.ts';
 import type { ConfigSections, Profile } from './local/profiles/profile.ts';
 import { startStack } from './local/stack.ts';
+import { commandLine } from './process/arguments.ts';
 
 const usage = `Usage: node server/stack.ts [--profile NAME] [--port PORT] [--state DIR] [--set SECTION.OPTION=VALUE]…
 
@@ -32,29 +33,24 @@ await runInForeground(
 );
 
 function readArguments(): Arguments {
-  try {
-    const { values } = parseArgs({
-      options: {
-        profile: { type: 'string', default: 'recorded' },
-        port: { type: 'string', default: '8786' },
-        state: { type: 'string' },
-        set: { type: 'string', multiple: true, default: [] },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    if (values.help) {
-      console.log(usage);
-      process.exit(0);
-    }
-    const profile = Object.hasOwn(profiles, values.profile) ? profiles[values.profile] : undefined;
-    if (!profile) throw new Error(`there is no profile ${values.profile}`);
-    const port = readPort(values.port);
-    const stateDirectory = values.state ?? (profile.throwaway ? undefined : '.shoal');
-    return { profile, port, stateDirectory, overrides: readOverrides(values.set) };
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
-    process.exit(2);
-  }
+  const options = {
+    profile: { type: 'string', default: 'recorded' },
+    port: { type: 'string', default: '8786' },
+    state: { type: 'string' },
+    set: { type: 'string', multiple: true, default: [] as string[] },
+    help: { type: 'boolean', short: 'h', default: false },
+  } as const;
+  return commandLine(
+    usage,
+    () => parseArgs({ options }),
+    (values) => {
+      const profile = Object.hasOwn(profiles, values.profile) ? profiles[values.profile] : undefined;
+      if (!profile) throw new Error(`there is no profile ${values.profile}`);
+      const port = readPort(values.port);
+      const stateDirectory = values.state ?? (profile.throwaway ? undefined : '.shoal');
+      return { profile, port, stateDirectory, overrides: readOverrides(values.set) };
+    },
+  );
 }
 
 function readOverrides(settings: readonly string[]): ConfigSections {
