@@ -5,14 +5,10 @@ export interface Settings {
   osapi_max_limit: number;
   default_share_type: string | null;
   enabled_share_protocols: readonly string[];
-  storage_availability_zone: string;
   admin_only_metadata: readonly string[];
   admin_only_el_metadata: readonly string[];
-  driver_updatable_metadata: readonly string[];
   use_scheduler_creating_share_from_snapshot: boolean;
-  is_deferred_deletion_enabled: boolean;
   soft_deleted_share_retention_time: number;
   service_down_time: number;
-  message_ttl: number;
   quota: QuotaDefaults & { reservation_expire: number };
 }

@@ -2,20 +2,14 @@
 import type { QuotaDefaults } from '#domain/quotas.ts';
 
 export interface JobSettings {
-  host: string;
-  storage_availability_zone: string;
   service_down_time: number;
-  report_interval: number;
   periodic_interval: number;
   message_ttl: number;
-  scheduler_max_attempts: number;
   scheduler_default_filters: readonly string[];
   scheduler_default_weighers: readonly string[];
   scheduler_default_extend_filters: readonly string[];
   capacity_weight_multiplier: number;
-  pool_weight_multiplier: number;
   use_scheduler_creating_share_from_snapshot: boolean;
-  soft_deleted_share_retention_time: number;
   check_for_expired_shares_in_recycle_bin_interval: number;
   message_reap_interval: number;
   quota: QuotaDefaults & { reservation_expire: number };

@@ -1,8 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { type Config, ConfigError, loadConfig } from './config.ts';
+import { hasNoEffect } from './ignored.ts';
+import { sections } from './options.ts';
+
+const root = resolve(import.meta.dirname, '../..');
 
 let dir: string;
 beforeEach(() => {
@@ -213,6 +217,43 @@ describe('what is wrong', () => {
       'shoal.conf:6: [qota] is not a section that anything reads; is quota meant?',
       'shoal.conf:8: [coordination] backend_url has no use here',
     ]);
+  });
+});
+
+describe('options without effect', () => {
+  test('setting one is warned of, in a back end too', () => {
+    const { warnings } = load(
+      `[DEFAULT]\nenabled_share_backends = alpha\nosapi_share_workers = 4\ndebug = true\n${alpha}backend_host = b\n` +
+        '[quota]\nmax_age = 5\nshares = 3\n',
+    );
+    expect(warnings).toEqual([
+      'shoal.conf:3: [DEFAULT] osapi_share_workers has no effect yet',
+      'shoal.conf:8: [alpha] backend_host has no effect yet',
+      'shoal.conf:10: [quota] max_age has no effect yet',
+    ]);
+  });
+
+  /** Words of the sources that may read options, which leaves out the tables of options themselves. */
+  const words = new Set(
+    ['server', 'handlers', 'jobs', 'db', 'drivers', 'domain', 'network']
+      .flatMap((directory) => globSync(`${directory}/**/*.ts`, { cwd: root }))
+      .filter((name) => !/\.test\.ts$|^server\/(config\/(?!config\.ts)|local\/testing)/.test(name))
+      .flatMap((name) => readFileSync(join(root, name), 'utf8').match(/\w+/g) ?? []),
+  );
+  const options = Object.entries(sections).flatMap(([section, table]) =>
+    Object.keys(table).map((name) => ({ section, name })),
+  );
+
+  test('an option that nothing reads is one of them', () => {
+    const unread = options.filter(({ name }) => !words.has(name));
+    expect(unread.filter(({ section, name }) => !hasNoEffect(section, name, false))).toEqual([]);
+  });
+
+  test('an option that something reads is none of them', () => {
+    // Words that stand there for something else.
+    const others = ['prefix', 'max_age'];
+    const read = options.filter(({ name }) => words.has(name) && !others.includes(name));
+    expect(read.filter(({ section, name }) => hasNoEffect(section, name, false))).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 /**
  * Options that operators' files hold for parts that Shoal doesn't have: a message bus, WSGI, privileged helpers.
- * They are read over with a note, not taken for mistakes.
+ * They are read over with a note, not taken for mistakes. And those that it will have, which are checked but
+ * change nothing so far.
  */
 
 const names = new Set([
@@ -84,4 +85,55 @@ export function isIgnored(section: string, name: string): boolean {
   if (wholeSections.has(section)) return true;
   if (inSections[section]) return inSections[section].has(name);
   return names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/** By section; what a back end's section sets is under DEFAULT, as its default is. */
+const withoutEffect: Readonly<Record<string, readonly string[]>> = {
+  DEFAULT: [
+    'osapi_share_workers',
+    'api_rate_limit',
+    'default_share_group_type',
+    'scheduler_max_attempts',
+    'scheduler_default_share_group_filters',
+    'pool_weight_multiplier',
+    'is_deferred_deletion_enabled',
+    'update_shares_status_on_ensure',
+    'driver_updatable_metadata',
+    'transfer_retention_time',
+    'check_for_expired_transfers',
+    'data_node_access_ips',
+    'data_node_access_cert',
+    'data_node_access_admin_user',
+    'data_node_mount_options',
+    'mount_tmp_location',
+    'check_hash',
+    'backup_driver',
+    'backup_mount_tmp_location',
+    'backup_continue_update_interval',
+    'restore_continue_update_interval',
+    'backend_host',
+    'backend_availability_zone',
+    'migration_ignore_files',
+    'max_shares_per_share_server',
+    'max_share_server_size',
+    'suppress_post_hooks_errors',
+    'periodic_hooks_interval',
+    'delete_share_server_with_last_share',
+    'unmanage_remove_access_rules',
+    'automatic_share_server_cleanup',
+    'unused_share_server_cleanup_interval',
+    'server_migration_driver_continue_update_interval',
+    'server_migration_extend_neutron_network',
+  ],
+  quota: ['until_refresh', 'max_age'],
+  database: ['max_pool_size', 'pool_timeout', 'max_retries', 'retry_interval'],
+  redis: ['prefix'],
+  oslo_policy: ['enforce_scope', 'enforce_new_defaults'],
+  oslo_middleware: ['max_request_body_size', 'enable_proxy_headers_parsing'],
+  cors: ['allow_credentials', 'max_age'],
+};
+
+/** Is it an option that nothing reads yet? */
+export function hasNoEffect(section: string, name: string, isBackend: boolean): boolean {
+  return withoutEffect[isBackend ? 'DEFAULT' : section]?.includes(name) ?? false;
 }

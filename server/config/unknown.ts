@@ -1,6 +1,6 @@
 /** What stands in the files and means nothing: most often a misspelling, sometimes a part that Shoal doesn't have. */
 import { backendOptions, networkOptions } from './backendOptions.ts';
-import { isIgnored } from './ignored.ts';
+import { hasNoEffect, isIgnored } from './ignored.ts';
 import type { OptionTable } from './option.ts';
 import { sections } from './options.ts';
 import { place, type Source } from './source.ts';
@@ -16,7 +16,7 @@ export function isDriverOption(name: string, driver: string | null): boolean {
   return driver !== null && name.startsWith(`${driver}_`);
 }
 
-/** A line for each entry that no option reads, with the name that was perhaps meant. */
+/** A line for each entry that changes nothing: what no option reads, with the name that was perhaps meant. */
 export function unknownOptions(source: Source, { backends, networks }: Readers): string[] {
   const drivers = Object.values(backends).map((backend) => backend.share_driver);
   const messages: string[] = [];
@@ -30,6 +30,10 @@ export function unknownOptions(source: Source, { backends, networks }: Readers):
     if (known.length === 0 && entries.has('share_driver')) continue;
     const readBy = section === 'DEFAULT' ? drivers : [backends[section]?.share_driver ?? null];
     for (const { name, file, line } of entries.values()) {
+      if (known.includes(name) && hasNoEffect(section, name, section in backends)) {
+        messages.push(`${place({ file, line })}: [${section}] ${name} has no effect yet`);
+        continue;
+      }
       if (known.includes(name) || readBy.some((driver) => isDriverOption(name, driver))) continue;
       const reason = isIgnored(section, name)
         ? `[${section}] ${name} has no use here`
