@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,14 +8,18 @@ import { startTestDatabase, type TestDatabase } from './local/testing/services.t
 const program = resolve(import.meta.dirname, '../bin/shoal-manage');
 let database: TestDatabase;
 let config: string;
+const directory = mkdtempSync(join(tmpdir(), 'shoal-manage-'));
 beforeAll(async () => {
   database = await startTestDatabase({ empty: true });
   const { host, port, user, password, database: name } = database.address;
-  config = join(mkdtempSync(join(tmpdir(), 'shoal-manage-')), 'shoal.conf');
+  config = join(directory, 'shoal.conf');
   const connection = `mysql+pymysql://${user}:${encodeURIComponent(password)}@${host}:${port}/${name}`;
   writeFileSync(config, `[database]\nconnection = ${connection}\n`);
 });
-afterAll(() => database.stop());
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await database.stop();
+});
 
 const manage = (...args: string[]) => promisify(execFile)(program, args);
 
@@ -29,7 +33,7 @@ test('a database is brought to the schema and says so, as text and as JSON', asy
 
 test('a database that can not be used is told by its place and the reason, without the password', async () => {
   const { host, port, user } = database.address;
-  const other = join(mkdtempSync(join(tmpdir(), 'shoal-manage-')), 'shoal.conf');
+  const other = join(directory, 'other.conf');
   writeFileSync(other, `[database]\nconnection = mysql://${user}:hunter2@${host}:${port}/shoal\n`);
   const told = `The database ${host}:${port}/shoal can't be used: it refuses the user ${user} or the password`;
   await expect(manage('--config-file', other, 'db', 'version')).rejects.toMatchObject({

@@ -1,9 +1,10 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadEnforcer, PolicyFileError } from './policyFile.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'shoal-policy-'));
+afterAll(() => rmSync(directory, { recursive: true }));
 function file(text: string): string {
   const path = join(directory, `${Math.random()}.yaml`);
   writeFileSync(path, text);
