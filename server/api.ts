@@ -26,7 +26,7 @@ run(async () => {
   // What the files say is judged before anything else is waited for.
   const identity = identityOf(config);
   const enforcer = loadEnforcer(config.oslo_policy.policy_file);
-  const { log, db } = await startFoundation('api', config, 16);
+  const { log, db } = await startFoundation('api', config, 10);
   const redis = impatientRedisClient(config.redis.url, log);
   announceThrough(() => void redis.publish(OUTBOX_CHANNEL, '1').catch(() => {}));
 
