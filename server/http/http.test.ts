@@ -4,7 +4,7 @@ import { operations } from '#generated/operations.ts';
 import * as validators from '#generated/validators.js';
 import { faultBody } from './faults.ts';
 import { narrow } from './narrowing.ts';
-import { project, type Viewer } from './projection.ts';
+import { type Viewer, writeAnswer } from './projection.ts';
 import { matchPath, paramsFor } from './router.ts';
 import { readVersion } from './version.ts';
 
@@ -73,8 +73,11 @@ describe('projection', () => {
     size: 1,
   };
   const shown = (version: number, admin?: boolean) =>
-    (project(operations.getShare, { share }, viewer(version, admin)) as { share: Record<string, unknown> })
-      .share;
+    (
+      JSON.parse(writeAnswer(operations.getShare, { share }, viewer(version, admin))) as {
+        share: Record<string, unknown>;
+      }
+    ).share;
 
   test('fields come and change with the version', () => {
     expect(shown(5)).toMatchObject({ share_type: 'type-name' });
@@ -91,6 +94,21 @@ describe('projection', () => {
   test('what is for admins is only for them', () => {
     expect(shown(99)).not.toHaveProperty('host');
     expect(shown(99, true)).toHaveProperty('host', 'h@b#p');
+  });
+
+  test('lists, counts and what stands under two keys are written whole', () => {
+    const list = writeAnswer(
+      operations.listShares,
+      { shares: [share, { ...share, id: 'y' }], count: 2 },
+      viewer(99),
+    );
+    expect(JSON.parse(list)).toMatchObject({ shares: [{ id: 'x' }, { id: 'y' }], count: 2 });
+    expect(writeAnswer(operations.listShares, { shares: [] }, viewer(99))).toBe('{"shares":[]}');
+    const types = JSON.parse(
+      writeAnswer(operations.listShareTypes, { share_types: [{ id: 't', name: 'n' }] }, viewer(99)),
+    );
+    expect(types.volume_types).toEqual(types.share_types);
+    expect(writeAnswer(operations.deleteShare, undefined, viewer(99))).toBe('');
   });
 
   test('links lead to the share', () => {

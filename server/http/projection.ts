@@ -32,33 +32,38 @@ const rules = [
 const rulesOf = new Map<SchemaName, readonly (PolicyName | 'admin')[]>();
 const projectors = new Map<string, Projector>();
 
-/** Projects the whole envelope: `{ share: … }`, `{ shares: […], count }`. */
-export function project(operation: Operation, result: unknown, viewer: Viewer): unknown {
-  if (!operation.response || result === null || result === undefined) return undefined;
-  const envelope: Item = {};
+/**
+ * The body of an answer: the handler's result as the viewer sees it, `{ "share": … }` or `{ "shares": […], "count": 1 }`;
+ * empty when the operation answers none. Items are projected and written one by one, so that a long list never
+ * stands in memory twice.
+ */
+export function writeAnswer(operation: Operation, result: unknown, viewer: Viewer): string {
+  if (!operation.response || result === null || result === undefined) return '';
   const source = result as Item;
-  let last: { value: unknown; schema: SchemaName | null; shown: unknown } | undefined;
+  const written: string[] = [];
+  let last: { value: unknown; schema: SchemaName | null; text: string } | undefined;
   for (const [key, part] of Object.entries(operation.response.envelope)) {
     const value = key === '.' ? source : source[part.from ?? key];
     if (value === undefined || viewer.version < part.since || viewer.version > part.until) continue;
-    // What an answer holds under two keys (`share_types`, `volume_types`) is made once.
+    // What an answer holds under two keys (`share_types`, `volume_types`) is written once.
     const same = last && last.value === value && last.schema === part.schema;
-    const shown = same ? last!.shown : projectValue(value, part, viewer);
-    if (key === '.') return shown;
-    envelope[key] = shown;
-    last = { value, schema: part.schema, shown };
+    const text = same ? last!.text : writeValue(value, part, viewer);
+    if (key === '.') return text;
+    written.push(`${JSON.stringify(key)}:${text}`);
+    last = { value, schema: part.schema, text };
   }
-  return envelope;
+  return `{${written.join(',')}}`;
 }
 
-function projectValue(
+function writeValue(
   value: unknown,
   { schema, list }: { schema: SchemaName | null; list: boolean },
   viewer: Viewer,
-): unknown {
-  if (!schema || value === null) return value;
+): string {
+  if (!schema || value === null) return JSON.stringify(value);
   const to = projectorFor(schema, viewer);
-  return list ? (value as Item[]).map((item) => to(item, viewer.links)) : to(value as Item, viewer.links);
+  const write = (item: Item): string => JSON.stringify(to(item, viewer.links));
+  return list ? `[${(value as Item[]).map(write).join(',')}]` : write(value as Item);
 }
 
 function projectorFor(schema: SchemaName, viewer: Viewer): Projector {

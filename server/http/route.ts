@@ -12,7 +12,7 @@ import { RequestCtx, type Shared } from './ctx.ts';
 import type { Engine } from './engine.ts';
 import { segmentsOf, splitUrl } from './path.ts';
 import type { Progress } from './progress.ts';
-import { type LinkBases, project } from './projection.ts';
+import { type LinkBases, writeAnswer } from './projection.ts';
 import { type Match, matchPath, paramsFor } from './router.ts';
 import { EXPERIMENTAL_HEADER, isVersion, readVersion, VERSION_HEADER } from './version.ts';
 import { versionDocument } from './versions.ts';
@@ -85,13 +85,7 @@ async function route(
   progress.ctx = ctx;
   progress.showStatements = options.showStatements;
   const result = await options.engine.handle({ operation, params, query, body, ctx });
-  const projected = project(operation, result, ctx);
-  return send(
-    reply,
-    progress,
-    ctx.status ?? operation.success,
-    projected === undefined ? '' : JSON.stringify(projected),
-  );
+  return send(reply, progress, ctx.status ?? operation.success, writeAnswer(operation, result, ctx));
 }
 
 /** The operation among those that share this path and method: by action name, then by version. */

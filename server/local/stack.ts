@@ -169,12 +169,12 @@ class RunningStack {
   }
 
   private async startProcesses(port: number, configFile: string): Promise<void> {
-    // A small nursery keeps the memory of each process small; workers mostly wait.
+    // Workers mostly wait: a small nursery keeps their memory small. The API's long lists would outlive one.
     const worker = (role: string) => [
       '--max-semi-space-size=4',
       ...this.program('worker', configFile, '--roles', role),
     ];
-    const api = ['--max-semi-space-size=8', ...this.program('api', configFile)];
+    const api = this.program('api', configFile);
     const healthy = async () => (await get(`http://127.0.0.1:${port}/healthcheck`)).ok;
     const starts = await Promise.allSettled([
       this.startPart('api', api, healthy),
