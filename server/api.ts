@@ -44,11 +44,10 @@ run(async () => {
     endpoint: config.DEFAULT.osapi_share_base_URL?.replace(/\/$/, '') ?? null,
     allowedOrigins: config.cors.allowed_origin,
     showStatements: config.DEFAULT.show_statements,
-    log: (entry) =>
-      log(entry.status >= 500 ? 'error' : 'info', 'request', {
-        ...entry,
-        error: entry.error && String((entry.error as Error).stack ?? entry.error),
-      }),
+    log: (entry) => {
+      if (entry.error === undefined) log.request(entry);
+      else log('error', 'request', { ...entry, error: String((entry.error as Error).stack ?? entry.error) });
+    },
   });
   const { osapi_share_listen: host, osapi_share_listen_port: port } = config.DEFAULT;
   await app.listen({ host, port }).catch((error: Error) => {

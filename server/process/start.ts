@@ -3,14 +3,14 @@ import { connect, type Db } from '#db/connection.ts';
 import { requireCurrentSchema, SchemaError } from '#db/sync.ts';
 import type { Log } from '#jobs/job.ts';
 import { type Config, ConfigError, loadConfig, usualFiles } from '../config/config.ts';
-import { createLog } from '../log.ts';
+import { createLog, type ProcessLog } from '../log.ts';
 import { PolicyFileError } from '../policyFile.ts';
 import type { ConfigSources } from './arguments.ts';
 import { databaseAddress, reaching } from './database.ts';
 import { StartError } from './startError.ts';
 
 export interface Foundation {
-  log: Log;
+  log: ProcessLog;
   db: Db;
 }
 
