@@ -1,5 +1,6 @@
 /** Sending answers, refusals and what went wrong. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DatabaseAway } from '#db/connection.ts';
 import { Fault, fault } from '#domain/faults.ts';
 import type { Identity } from '../identity/identity.ts';
 import { faultBody, plainBody, unauthorizedBody } from './faults.ts';
@@ -57,20 +58,11 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 
 /** Values that the database can't hold are the client's mistake, found late: the column says where. */
 const VALUE_ERRORS = new Set([1264, 1292, 1300, 1366, 1406, 3988]);
-const DATABASE_AWAY = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'ETIMEDOUT',
-  'PROTOCOL_CONNECTION_LOST',
-  'EPIPE',
-]);
 
 /** Anything unforeseen is a 500 without details. */
 function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  const { code, errno, sqlMessage, statusCode, message } = error as {
-    code?: string;
+  const { errno, sqlMessage, statusCode, message } = error as {
     errno?: number;
     sqlMessage?: string;
     statusCode?: number;
@@ -83,7 +75,7 @@ function asFault(error: unknown): Fault {
       reason: `a value can't be stored${which}: it is too long, out of range or has characters outside the Basic Multilingual Plane`,
     });
   }
-  if (DATABASE_AWAY.has(code ?? ''))
+  if (error instanceof DatabaseAway)
     return new Fault('unavailable', { reason: 'the database does not answer' }, undefined, 1);
   if (statusCode !== undefined && statusCode < 500)
     return fault('invalidInput', { reason: message }, statusCode);
