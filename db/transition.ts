@@ -9,7 +9,14 @@ import { enqueue, type OutboxJob } from './outbox.ts';
 import { list, name, nothing, type Sql, sql } from './sql.ts';
 
 /** Tables that keep a status. */
-export type StatusTable = 'share_instances' | 'share_snapshot_instances';
+export type StatusTable =
+  | 'share_instances'
+  | 'share_snapshot_instances'
+  | 'share_servers'
+  | 'share_groups'
+  | 'share_group_snapshots'
+  | 'share_backups'
+  | 'share_networks';
 
 /** Whose status: the rows of a table, and how a caller knows the thing. */
 export interface Subject {

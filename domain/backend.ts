@@ -16,6 +16,10 @@ export interface BackendShare {
   metadata: Readonly<Record<string, string>>;
   snapshotSupport: boolean;
   exportLocations?: readonly ExportLocation[];
+  /** what the last part of the export's path is to be, where the back end can */
+  mountPointName?: string | null;
+  /** reference of a key in the key manager, where shares are encrypted with their owner's */
+  encryptionKeyRef?: string | null;
   /** present with driver_handles_share_servers */
   server?: BackendShareServer;
 }
@@ -51,10 +55,74 @@ export interface AccessRuleResult {
   accessKey?: string | null;
 }
 
+/** A share server as a driver sees it: where a tenant's shares are served from. */
 export interface BackendShareServer {
   id: string;
+  projectId: string | null;
+  /** what the back end itself calls it */
   identifier: string | null;
   details: Readonly<Record<string, string>>;
+  /** one for each subnet that it serves */
+  networks: readonly BackendNetwork[];
+  securityServices: readonly BackendSecurityService[];
+}
+
+/** A tenant's subnet and the server's ports in it. */
+export interface BackendNetwork {
+  subnetId: string;
+  neutronNetId: string | null;
+  neutronSubnetId: string | null;
+  /** flat, vlan, vxlan, gre, geneve, local; null when it has none */
+  networkType: string | null;
+  segmentationId: number | null;
+  cidr: string | null;
+  gateway: string | null;
+  mtu: number | null;
+  ipVersion: number | null;
+  metadata: Readonly<Record<string, string>>;
+  ports: readonly NetworkPort[];
+  /** ports in the network of the administrators, where there is one */
+  adminPorts: readonly NetworkPort[];
+}
+
+export interface NetworkPort {
+  id: string;
+  ipAddress: string;
+  macAddress: string | null;
+}
+
+/** A directory or authentication service of the tenant's. The password is a secret: never logged. */
+export interface BackendSecurityService {
+  id: string;
+  type: 'active_directory' | 'ldap' | 'kerberos';
+  dnsIp: string | null;
+  ou: string | null;
+  server: string | null;
+  domain: string | null;
+  user: string | null;
+  password: string | null;
+  defaultAdSite: string | null;
+}
+
+/** A replica is a share instance in a state of its own. */
+export interface BackendReplica extends BackendShare {
+  replicaState: ReplicaState | null;
+}
+
+export type ReplicaState = 'active' | 'in_sync' | 'out_of_sync' | 'error';
+
+/** Shares that are snapshotted together. */
+export interface BackendGroup {
+  id: string;
+  projectId: string;
+  pool: string;
+  server?: BackendShareServer;
+}
+
+export interface BackendGroupSnapshot {
+  id: string;
+  group: BackendGroup;
+  members: readonly BackendSnapshot[];
 }
 
 /** Capacities in GiB; 'unknown' and 'infinite' as in the scheduler. Keys as the field reports them. */

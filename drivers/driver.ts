@@ -7,21 +7,31 @@
 import type {
   AccessRule,
   AccessRuleResult,
+  BackendGroup,
+  BackendGroupSnapshot,
+  BackendReplica,
   BackendShare,
+  BackendShareServer,
   BackendSnapshot,
   BackendStats,
   ExportLocation,
+  ReplicaState,
 } from '#domain/backend.ts';
 
 export type {
   AccessLevel,
   AccessRule,
   AccessRuleResult,
+  BackendGroup,
+  BackendGroupSnapshot,
+  BackendReplica,
   BackendShare,
+  BackendShareServer,
   BackendSnapshot,
   BackendStats,
   ExportLocation,
   PoolStats,
+  ReplicaState,
 } from '#domain/backend.ts';
 
 /** Why a back end refused or failed. The code decides the state and the user message that follow. */
@@ -36,10 +46,17 @@ export type DriverErrorCode =
 
 export class DriverError extends Error {
   readonly code: DriverErrorCode;
-  constructor(code: DriverErrorCode, message: string, options?: { cause?: unknown }) {
+  /** of a share server that could not be set up: what is to be known for its clean-up */
+  readonly details: Readonly<Record<string, string>>;
+  constructor(
+    code: DriverErrorCode,
+    message: string,
+    options?: { cause?: unknown; details?: Readonly<Record<string, string>> },
+  ) {
     super(message, options);
     this.name = 'DriverError';
     this.code = code;
+    this.details = options?.details ?? {};
   }
 }
 
@@ -101,11 +118,179 @@ export interface Reverts {
   ): Promise<void>;
 }
 
+/** driver_handles_share_servers: a server of its own for each tenant's subnet. */
+export interface ShareServers {
+  /** how many ports a server needs in each subnet of the tenant's, and in the administrators' network */
+  readonly ports: number;
+  readonly adminPorts: number;
+  /** Sets the server up. Answers what it is to be known by later; a failure may carry what there is so far. */
+  setup(server: BackendShareServer, signal: AbortSignal): Promise<Record<string, string>>;
+  /** Tears it down; details may be partial, and a server that isn't there is a success. */
+  teardown(server: BackendShareServer, signal: AbortSignal): Promise<void>;
+  /** After a restart, and before its shares are ensured: serve as before. */
+  ensure(server: BackendShareServer, signal: AbortSignal): Promise<void>;
+  /** Takes a server under management that the back end has: what it calls it, and its details. */
+  manage?(
+    identifier: string,
+    options: Readonly<Record<string, string>>,
+    server: BackendShareServer,
+    signal: AbortSignal,
+  ): Promise<{ identifier: string; details: Record<string, string> }>;
+  /** Lets it go; it serves on. */
+  unmanage?(server: BackendShareServer, signal: AbortSignal): Promise<void>;
+  /** Makes another set of subnets or security services hold on a server that serves. */
+  update?(server: BackendShareServer, signal: AbortSignal): Promise<Record<string, string>>;
+  readonly migration?: ShareServerMigration;
+}
+
+export interface ShareServerMigration {
+  check(
+    source: BackendShareServer,
+    destination: BackendShareServer,
+    shares: readonly BackendShare[],
+    signal: AbortSignal,
+  ): Promise<ServerMigrationAbilities>;
+  start(source: BackendShareServer, destination: BackendShareServer, signal: AbortSignal): Promise<void>;
+  /** One step of copying; true when the first phase is done. */
+  continue(
+    source: BackendShareServer,
+    destination: BackendShareServer,
+    signal: AbortSignal,
+  ): Promise<boolean>;
+  /** per cent */
+  progress(source: BackendShareServer, destination: BackendShareServer, signal: AbortSignal): Promise<number>;
+  /** Switches over. Answers the export locations by share instance id. */
+  complete(
+    source: BackendShareServer,
+    destination: BackendShareServer,
+    shares: readonly BackendShare[],
+    signal: AbortSignal,
+  ): Promise<Map<string, ExportLocation[]>>;
+  cancel(source: BackendShareServer, destination: BackendShareServer, signal: AbortSignal): Promise<void>;
+}
+
+export interface ServerMigrationAbilities {
+  compatible: boolean;
+  writable: boolean;
+  nondisruptive: boolean;
+  preserveSnapshots: boolean;
+  migrationCancel: boolean;
+  migrationGetProgress: boolean;
+}
+
+export interface ReplicaChange {
+  /** replica (share instance) id */
+  id: string;
+  replicaState: ReplicaState;
+  exportLocations?: ExportLocation[];
+}
+
+export interface Replication {
+  /** Makes a replica of what the active one holds. `snapshots` are the snapshot instances it is to have too. */
+  create(
+    replica: BackendReplica,
+    active: BackendReplica,
+    rules: readonly AccessRule[],
+    snapshots: readonly BackendSnapshot[],
+    signal: AbortSignal,
+  ): Promise<{ exportLocations: ExportLocation[]; replicaState: ReplicaState }>;
+  delete(replica: BackendReplica, snapshots: readonly BackendSnapshot[], signal: AbortSignal): Promise<void>;
+  /** Makes `replica` the active one, after quiescing for so many seconds. Answers each replica's new state. */
+  promote(
+    replica: BackendReplica,
+    all: readonly BackendReplica[],
+    rules: readonly AccessRule[],
+    quiesceSeconds: number | null,
+    signal: AbortSignal,
+  ): Promise<ReplicaChange[]>;
+  /** Brings it nearer to the active one where that takes asking, and says how it is. */
+  update(
+    replica: BackendReplica,
+    active: BackendReplica,
+    rules: readonly AccessRule[],
+    snapshots: readonly BackendSnapshot[],
+    signal: AbortSignal,
+  ): Promise<ReplicaState>;
+}
+
+export interface Groups {
+  create(group: BackendGroup, signal: AbortSignal): Promise<void>;
+  delete(group: BackendGroup, signal: AbortSignal): Promise<void>;
+  /** All members at one moment. Answers what each became, by snapshot instance id. */
+  createSnapshot(
+    snapshot: BackendGroupSnapshot,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, SnapshotCreated>>;
+  deleteSnapshot(snapshot: BackendGroupSnapshot, signal: AbortSignal): Promise<void>;
+}
+
+/** Takes what the back end has already under management, and lets it go, contents untouched. */
+export interface Managing {
+  /** Finds the share that is exported so; `share.exportLocations` says where. Answers GiB and where it is now. */
+  share(
+    share: BackendShare,
+    options: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<{ size: number; exportLocations: ExportLocation[] }>;
+  unmanageShare(share: BackendShare, signal: AbortSignal): Promise<void>;
+  /** `snapshot.providerLocation` says where. */
+  snapshot?(
+    snapshot: BackendSnapshot,
+    options: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<{ size: number; providerLocation: string; exportLocations?: ExportLocation[] }>;
+  unmanageSnapshot?(snapshot: BackendSnapshot, signal: AbortSignal): Promise<void>;
+}
+
+export interface MigrationAbilities {
+  compatible: boolean;
+  writable: boolean;
+  preserveMetadata: boolean;
+  nondisruptive: boolean;
+  preserveSnapshots: boolean;
+}
+
+/** Moves a share by the back end's own means, to another of its pools. */
+export interface Migration {
+  check(source: BackendShare, destination: BackendShare, signal: AbortSignal): Promise<MigrationAbilities>;
+  start(source: BackendShare, destination: BackendShare, signal: AbortSignal): Promise<void>;
+  /** One step; true when the first phase is done. */
+  continue(source: BackendShare, destination: BackendShare, signal: AbortSignal): Promise<boolean>;
+  /** per cent */
+  progress(source: BackendShare, destination: BackendShare, signal: AbortSignal): Promise<number>;
+  complete(
+    source: BackendShare,
+    destination: BackendShare,
+    rules: readonly AccessRule[],
+    signal: AbortSignal,
+  ): Promise<ExportLocation[]>;
+  cancel(source: BackendShare, destination: BackendShare, signal: AbortSignal): Promise<void>;
+}
+
+/** How the data worker gets at a share's files. */
+export type Attachment =
+  /** a directory of this machine, which the back end keeps for as long as it is attached */
+  | { kind: 'directory'; path: string }
+  /** an export to mount, once this address has access */
+  | { kind: 'nfs'; export: string; options: string };
+
+/** Opens shares to the data worker, for copies: migrations and backups. */
+export interface DataAccess {
+  attach(share: BackendShare, mode: 'ro' | 'rw', signal: AbortSignal): Promise<Attachment>;
+  detach(share: BackendShare, signal: AbortSignal): Promise<void>;
+}
+
 export interface Driver {
   readonly shares: Shares;
   readonly access: Access;
   readonly snapshots?: Snapshots;
   readonly revert?: Reverts;
+  readonly servers?: ShareServers;
+  readonly replication?: Replication;
+  readonly groups?: Groups;
+  readonly manage?: Managing;
+  readonly migration?: Migration;
+  readonly data?: DataAccess;
   /** Makes ready to serve: called once when the worker starts; false or throwing keeps the back end down. */
   start(signal: AbortSignal): Promise<void>;
   stats(signal: AbortSignal): Promise<BackendStats>;

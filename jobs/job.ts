@@ -4,6 +4,7 @@
  */
 import type { Db, Tx } from '#db/connection.ts';
 import type { OutboxRow } from '#db/outbox.ts';
+import type { NetworkPlugin } from '#domain/network.ts';
 import type { BackendReport } from '#domain/services.ts';
 import type { Driver } from '#drivers/driver.ts';
 import type { Placer } from './placement.ts';
@@ -28,6 +29,13 @@ export class TryAgain extends Error {
   }
 }
 
+/** The network plug-ins of a back end that handles share servers. */
+export interface Networks {
+  tenant: NetworkPlugin;
+  /** of the administrators' network, where there is one */
+  admin: NetworkPlugin | null;
+}
+
 /** What all jobs of a process share. */
 export interface Tools {
   db: Db;
@@ -35,6 +43,8 @@ export interface Tools {
   log: Log;
   /** The driver of a back end, `host@backend`; undefined when this process doesn't serve it. */
   driver(backend: string): Driver | undefined;
+  /** Where the share servers of a back end, `host@backend`, get their ports. */
+  network?(backend: string): Networks | undefined;
   /** Last capability reports of all back ends. */
   reports(): Promise<BackendReport[]>;
   /** Chooses pools; only in a process with the scheduler's role. */

@@ -100,6 +100,9 @@ describe('the fake back end', () => {
         server: {
           id: 'e4a1',
           identifier: null,
+          projectId: 'p1',
+          networks: [],
+          securityServices: [],
           details: {
             service_ip: '11.0.0.10',
             subnet_allocations:
