@@ -48,6 +48,7 @@ export type NetworkErrorCode =
   | 'notFound'
   | 'timeout';
 
+/** @public */
 export class NetworkError extends Error {
   readonly code: NetworkErrorCode;
   constructor(code: NetworkErrorCode, message: string, options?: { cause?: unknown }) {

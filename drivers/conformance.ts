@@ -3,6 +3,8 @@
  * writes a `make` for it and reads here what the rest of Shoal relies on.
  */
 import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   type AccessRule,
   type BackendShare,
@@ -281,6 +283,28 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
       await driver.shares.delete(share, soon());
     });
 
+    test('opens a share to the data worker, for reading or for writing, twice as once', async () => {
+      if (driver.data === undefined) return;
+      const share = await created();
+      await driver.access.sync(share, [anyone], soon());
+      await bench.data?.write(share, 'file', 'from a client');
+      for (const mode of ['ro', 'rw', 'ro'] as const) {
+        const attachment = await driver.data.attach(share, mode, soon());
+        expect(await driver.data.attach(share, mode, soon())).toEqual(attachment);
+        if (attachment.kind !== 'directory') continue;
+        const file = join(attachment.path, 'file');
+        if (bench.data) expect(await readFile(file, 'utf8')).toMatch(/^from/);
+        if (mode === 'ro') await expect(writeFile(file, 'no')).rejects.toThrow('EROFS');
+        else await writeFile(file, 'from the data worker');
+      }
+      if (bench.data) expect(await bench.data.read(share, 'file')).toBe('from the data worker');
+      for (const _ of [1, 2]) await driver.data.detach(share, soon());
+      await driver.data.attach(share, 'rw', soon());
+      await driver.shares.delete(share, soon());
+      expect(await failure(driver.data.attach(someShare(pool), 'ro', soon()))).toBe('notFound');
+      await driver.data.detach(share, soon());
+    });
+
     test('gives up when told to', async () => {
       const share = await created();
       const snapshot = someSnapshot(share);
@@ -292,6 +316,7 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
         driver.access.sync(share, [anyone], aborted()),
         driver.snapshots?.create(snapshot, aborted()),
         driver.revert?.toSnapshot(share, snapshot, [], aborted()),
+        driver.data?.attach(share, 'ro', aborted()),
         driver.shares.delete(share, aborted()),
       ];
       for (const call of calls) if (call) expect(await failure(call)).toBe('timeout');

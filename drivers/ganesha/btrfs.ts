@@ -138,6 +138,10 @@ export class BtrfsStorage implements Storage {
     this.#subvolumes.delete(key(volume));
   }
 
+  directory({ kind, id }: Volume): string {
+    return this.#path(kind, id);
+  }
+
   async attach(volume: Volume, signal: AbortSignal): Promise<string> {
     const at = join(this.#exported, volume.kind, volume.id);
     const present = await mountAt(at);

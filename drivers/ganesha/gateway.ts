@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { DriverError, type DriverSettings, type ExportLocation } from '../driver.ts';
 import type { ClientBlock } from './accessList.ts';
+import { Attached } from './attached.ts';
 import { giveUpIf } from './command.ts';
 import { pseudoPath } from './configuration.ts';
 import { Exports } from './exports.ts';
@@ -16,6 +17,8 @@ import type { Storage, Volume } from './storage.ts';
 export class Gateway {
   readonly options: GaneshaOptions;
   readonly exclusively: Exclusively = createQueue();
+  /** what the data worker has open */
+  readonly attached: Attached;
   readonly #settings: DriverSettings;
   readonly #exports: Exports;
   readonly #server: GaneshaServer;
@@ -26,6 +29,7 @@ export class Gateway {
     this.#settings = settings;
     this.options = options;
     this.#exports = new Exports(settings.stateDirectory);
+    this.attached = new Attached(settings.stateDirectory);
     this.#server = new GaneshaServer({
       stateDirectory: settings.stateDirectory,
       address: options.address,
@@ -68,6 +72,7 @@ export class Gateway {
   /** Data stays. */
   async stop(): Promise<void> {
     await this.#server.stop();
+    if (this.#storage !== undefined) await this.attached.closeAll(AbortSignal.timeout(30_000));
     await this.#storage?.close();
     this.#storage = undefined;
     await this.#unlock?.();

@@ -7,6 +7,7 @@
  */
 import type { Driver, DriverSettings } from '../driver.ts';
 import { giveUpIf } from './command.ts';
+import { gatewayData } from './data.ts';
 import { Gateway } from './gateway.ts';
 import { readGaneshaOptions } from './settings.ts';
 import { gatewayAccess, gatewayRevert, gatewayShares } from './shares.ts';
@@ -20,6 +21,7 @@ export function createGaneshaDriver(settings: DriverSettings): Driver {
     access: gatewayAccess(gateway),
     snapshots: gatewaySnapshots(gateway),
     revert: gatewayRevert(gateway),
+    data: gatewayData(gateway),
     start: (signal) => gateway.start(signal),
     async stats(signal) {
       giveUpIf(signal, 'the report');

@@ -8,6 +8,8 @@ export interface MountEntry {
   at: string;
   type: string;
   source: string;
+  /** this mount, whatever the file system is */
+  readOnly: boolean;
 }
 
 export async function mountsBelow(directory: string): Promise<MountEntry[]> {
@@ -27,9 +29,15 @@ async function mounts(): Promise<MountEntry[]> {
     .filter(Boolean)
     .map((line) => {
       const [place = '', device = ''] = line.split(' - ');
-      const [, , , root = '', at = ''] = place.split(' ');
+      const [, , , root = '', at = '', options = ''] = place.split(' ');
       const [type = '', source = ''] = device.split(' ');
-      return { root: unescaped(root), at: unescaped(at), type, source: unescaped(source) };
+      return {
+        root: unescaped(root),
+        at: unescaped(at),
+        type,
+        source: unescaped(source),
+        readOnly: options.split(',').includes('ro'),
+      };
     });
 }
 

@@ -72,6 +72,10 @@ export class PlainStorage implements Storage {
     if (kind === 'shares') await rm(join(this.#root, 'sizes', id), { force: true });
   }
 
+  directory({ kind, id }: Volume): string {
+    return this.#path(kind, id);
+  }
+
   async attach({ kind, id }: Volume): Promise<string> {
     return this.#path(kind, id);
   }

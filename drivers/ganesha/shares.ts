@@ -34,6 +34,7 @@ export function gatewayShares(gateway: Gateway): Driver['shares'] {
     delete: async (share, signal) =>
       exclusively([at(share).id], signal, async () => {
         giveUpIf(signal, 'the delete');
+        await gateway.attached.close(at(share), signal);
         await gateway.withdraw(at(share), signal);
         await gateway.storage.remove(at(share), signal);
       }),

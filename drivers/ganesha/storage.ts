@@ -40,6 +40,8 @@ export interface Storage {
   revert(id: string, snapshotId: string, size: number, signal: AbortSignal): Promise<void>;
   remove(volume: Volume, signal: AbortSignal): Promise<void>;
 
+  /** where its files are, on this machine */
+  directory(volume: Volume): string;
   /** Makes the volume ready for Ganesha to export; answers the path. */
   attach(volume: Volume, signal: AbortSignal): Promise<string>;
   detach(volume: Volume, signal: AbortSignal): Promise<void>;
