@@ -1,5 +1,5 @@
 /**
- * Metadata of shares and snapshots: pairs of texts in a table of their own. Keys are compared as the database
+ * Metadata of shares, snapshots and subnets: pairs of texts in a table of their own. Keys are compared as the database
  * compares them, without case; the spelling that came first stays. A write is two statements, however many pairs.
  */
 import type { Queries, Tx } from './connection.ts';
@@ -18,6 +18,11 @@ export const shareMetadata: MetadataTable = { table: 'share_metadata', owner: 's
 export const snapshotMetadata: MetadataTable = {
   table: 'share_snapshot_metadata',
   owner: 'share_snapshot_id',
+  live: 'False',
+};
+export const subnetMetadata: MetadataTable = {
+  table: 'share_network_subnet_metadata',
+  owner: 'share_network_subnet_id',
   live: 'False',
 };
 

@@ -20,9 +20,34 @@ export interface PortOwner {
   projectId: string;
 }
 
+/** Whose network ports are in: a tenant's, or that of the administrators, which belongs to no subnet. */
+export type PortLabel = 'user' | 'admin';
+
+/** Whose ports, and in which network. */
+export interface PortPlace {
+  serverId: string;
+  label: PortLabel;
+  /** as it is written beside each port */
+  subnet: SubnetDescription;
+}
+
+/** Where plug-ins write down what they gave out, for all machines to know. */
+export interface PortStore {
+  /** The ports of a server in a subnet, or in the network of the administrators; oldest first. */
+  ports(place: PortPlace): Promise<NetworkPort[]>;
+  /**
+   * Gives out the first `count` of the candidates that no port has, as new ports; fewer when there are fewer. No
+   * other machine gives out addresses meanwhile.
+   */
+  claim(place: PortPlace, count: number, candidates: Iterable<string>): Promise<NetworkPort[]>;
+  /** Writes down a port that was made elsewhere. */
+  add(place: PortPlace, port: NetworkPort): Promise<void>;
+  remove(serverId: string, portIds: readonly string[]): Promise<void>;
+}
+
 /**
- * One plug-in serves one back end, or its administrators' network. Calls are idempotent by server and subnet, and
- * fail with a NetworkError.
+ * One plug-in serves one back end, or its administrators' network. It keeps what it gives out in the PortStore
+ * itself. Calls are idempotent by server and subnet, and fail with a NetworkError.
  */
 export interface NetworkPlugin {
   /** Looks the subnet up and answers all of it. */
