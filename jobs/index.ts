@@ -1,5 +1,6 @@
 /** Every job by its kind. */
 import { accessJobs } from './access.ts';
+import { dataJobs } from './data/attach.ts';
 import type { AnyJob } from './job.ts';
 import { shareResizeJobs } from './shareResize.ts';
 import { shareRevertJobs } from './shareRevert.ts';
@@ -11,6 +12,7 @@ export const jobs: ReadonlyMap<string, AnyJob> = new Map(
   [
     ...shareJobList,
     ...accessJobs,
+    ...dataJobs,
     ...shareResizeJobs,
     ...shareRevertJobs,
     ...snapshotJobs,

@@ -12,5 +12,7 @@ export interface JobSettings {
   use_scheduler_creating_share_from_snapshot: boolean;
   check_for_expired_shares_in_recycle_bin_interval: number;
   message_reap_interval: number;
+  mount_tmp_location: string;
+  data_node_mount_options: Readonly<Record<string, string>>;
   quota: QuotaDefaults & { reservation_expire: number };
 }

@@ -36,6 +36,7 @@ has ganesha.nfsd || need nfs-ganesha
 compgen -G '/usr/lib/*/ganesha/libfsalvfs.so*' >/dev/null || need nfs-ganesha-vfs
 has mkfs.btrfs || need btrfs-progs
 has dbus-daemon || need dbus
+has rsync || need rsync
 has setpriv || need util-linux
 /sbin/ldconfig -p | grep 'libnfs\.so\.' >/dev/null || need libnfs
 [ "$purpose" != test ] || { has python3 && python3 -c 'import ensurepip, venv'; } 2>/dev/null || need python3-venv

@@ -104,8 +104,6 @@ const withoutEffect: Readonly<Record<string, readonly string[]>> = {
     'data_node_access_ips',
     'data_node_access_cert',
     'data_node_access_admin_user',
-    'data_node_mount_options',
-    'mount_tmp_location',
     'check_hash',
     'backup_driver',
     'backup_mount_tmp_location',
