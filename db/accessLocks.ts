@@ -66,10 +66,22 @@ export async function removeLocksOf(tx: Tx, ruleIds: readonly string[]): Promise
     );
 }
 
-/** Removes locks of rules by their ids, and what they locked of the share. */
+/** Removes locks by their ids, and what those of rules locked of the share. */
 export async function removeLocks(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx.run`
     UPDATE resource_locks SET deleted = id, deleted_at = UTC_TIMESTAMP(6)
-    WHERE deleted = 'False' AND (id IN (${list(ids)})
-      OR (resource_type = 'share' AND lock_reason IN (${list(ids.map(reasonFor))})))`;
+    WHERE deleted = 'False' AND id IN (${list(ids)})`;
+  await removeLocksOfShareFor(tx, ids);
+}
+
+/** Removes what locks of rules, by their ids, locked of the rules' shares. */
+export async function removeLocksOfShareFor(tx: Tx, ids: readonly string[]): Promise<void> {
+  const shares = await tx.rows<{ id: string }>`
+    SELECT DISTINCT r.share_id AS id FROM resource_locks k JOIN share_access_map r ON r.id = k.resource_id
+    WHERE k.id IN (${list(ids)}) AND k.resource_type = 'access_rule'`;
+  if (shares.length === 0) return;
+  await tx.run`
+    UPDATE resource_locks SET deleted = id, deleted_at = UTC_TIMESTAMP(6)
+    WHERE resource_id IN (${list(shares.map(({ id }) => id))}) AND deleted = 'False' AND resource_type = 'share'
+      AND lock_reason IN (${list(ids.map(reasonFor))})`;
 }

@@ -48,6 +48,7 @@ const table = {
   noDefaultShareType: [404, 'There is no default share type.'],
   typeHasNoAccessList: [404, 'Share type {id} is public and so has no access list.'],
   typeAccessNotFound: [404, 'Project {project} has no access to share type {id} of its own.'],
+  resourceLockNotFound: [404, 'Resource lock {id} could not be found.'],
   messageNotFound: [404, 'Message {id} could not be found.'],
   serviceNotFound: [404, 'Service {binary} on host {host} could not be found.'],
   // 409

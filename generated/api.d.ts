@@ -157,6 +157,11 @@ export interface components {
         };
         /** @description Where the resource is found, with the version (self) and without (bookmark). */
         Links: components["schemas"]["Link"][];
+        /** @enum {unknown} */
+        LockedAction: "delete" | "show";
+        /** @enum {unknown} */
+        LockedType: "share" | "access_rule";
+        LockReason: string | null;
         /** @description True for true, 1, yes and the like; false for anything else. */
         LooseFlag: unknown;
         MediaType: {
@@ -343,6 +348,62 @@ export interface components {
             in_use: number;
             limit: number;
             reserved: number;
+        };
+        ResourceLock: {
+            created_at: components["schemas"]["Timestamp"];
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description As what they placed it
+             * @enum {unknown}
+             */
+            lock_context: "user" | "admin" | "service";
+            lock_reason: components["schemas"]["NullableString"];
+            project_id: string;
+            resource_action: components["schemas"]["LockedAction"];
+            /** Format: uuid */
+            resource_id: string;
+            resource_type: components["schemas"]["LockedType"];
+            updated_at: components["schemas"]["NullableTimestamp"];
+            /** @description Who placed it */
+            user_id: string;
+        };
+        ResourceLockCreate: {
+            lock_reason?: components["schemas"]["LockReason"];
+            /**
+             * @description delete when left out
+             * @enum {unknown}
+             */
+            resource_action?: "delete" | "show" | null;
+            /** Format: uuid */
+            resource_id: string;
+            /** @enum {unknown} */
+            resource_type?: "share" | "access_rule" | null;
+        };
+        ResourceLockFilter: {
+            all_projects?: components["schemas"]["FlagText"];
+            created_before?: components["schemas"]["TimeText"];
+            created_since?: components["schemas"]["TimeText"];
+            limit?: components["schemas"]["Count"];
+            lock_context?: string;
+            lock_reason?: string;
+            offset?: components["schemas"]["Count"];
+            project_id?: string;
+            /** @enum {unknown} */
+            resource_action?: "delete" | "show";
+            /** Format: uuid */
+            resource_id?: string;
+            /** @enum {unknown} */
+            resource_type?: "share" | "access_rule";
+            sort_dir?: string;
+            sort_key?: string;
+            user_id?: string;
+            with_count?: components["schemas"]["FlagText"];
+        };
+        ResourceLockUpdate: {
+            lock_reason?: components["schemas"]["LockReason"];
+            /** @enum {unknown} */
+            resource_action?: "delete" | "show" | null;
         };
         SchedulerHints: {
             /** @description Ids of shares, separated by commas */

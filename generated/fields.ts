@@ -24,6 +24,10 @@ export type SchemaName =
   | 'QuotaClassSetUpdate'
   | 'Limits'
   | 'AbsoluteLimits'
+  | 'ResourceLock'
+  | 'ResourceLockCreate'
+  | 'ResourceLockUpdate'
+  | 'ResourceLockFilter'
   | 'PoolSummary'
   | 'Pool'
   | 'PoolFilter'
@@ -336,6 +340,46 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'maxTotalBackupGigabytes', since: 80, until: 99 },
     { name: 'totalShareBackupsUsed', since: 80, until: 99 },
     { name: 'totalBackupGigabytesUsed', since: 80, until: 99 },
+  ],
+  ResourceLock: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'user_id', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'lock_context', since: 0, until: 99 },
+    { name: 'resource_type', since: 0, until: 99 },
+    { name: 'resource_id', since: 0, until: 99 },
+    { name: 'resource_action', since: 0, until: 99 },
+    { name: 'lock_reason', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'updated_at', since: 0, until: 99 },
+    { name: 'links', since: 0, until: 99, links: 'resource-locks' },
+  ],
+  ResourceLockCreate: [
+    { name: 'resource_id', since: 0, until: 99 },
+    { name: 'resource_type', since: 0, until: 99 },
+    { name: 'resource_action', since: 0, until: 99 },
+    { name: 'lock_reason', since: 0, until: 99 },
+  ],
+  ResourceLockUpdate: [
+    { name: 'resource_action', since: 0, until: 99 },
+    { name: 'lock_reason', since: 0, until: 99 },
+  ],
+  ResourceLockFilter: [
+    { name: 'limit', since: 0, until: 99 },
+    { name: 'offset', since: 0, until: 99 },
+    { name: 'sort_key', since: 0, until: 99 },
+    { name: 'sort_dir', since: 0, until: 99 },
+    { name: 'with_count', since: 0, until: 99 },
+    { name: 'all_projects', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'user_id', since: 0, until: 99 },
+    { name: 'resource_id', since: 0, until: 99 },
+    { name: 'resource_type', since: 0, until: 99 },
+    { name: 'resource_action', since: 0, until: 99 },
+    { name: 'lock_context', since: 0, until: 99 },
+    { name: 'lock_reason', since: 0, until: 99 },
+    { name: 'created_since', since: 0, until: 99 },
+    { name: 'created_before', since: 0, until: 99 },
   ],
   PoolSummary: [
     { name: 'name', since: 0, until: 99 },

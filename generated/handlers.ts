@@ -246,6 +246,41 @@ export interface Operations {
     body: Schemas['QuotaClassSetUpdate'];
     result: { quota_class_set: Schemas['QuotaClassSet'] };
   };
+  /** Lists resource locks. */
+  listResourceLocks: {
+    path: None;
+    query: Schemas['ResourceLockFilter'];
+    body: undefined;
+    result: { resource_locks: Schemas['ResourceLock'][]; count?: number; resource_locks_links?: Schemas['NextLinks'] };
+  };
+  /** Locks a share or an access rule. */
+  createResourceLock: {
+    path: None;
+    query: None;
+    body: Schemas['ResourceLockCreate'];
+    result: { resource_lock: Schemas['ResourceLock'] };
+  };
+  /** Shows a resource lock. */
+  getResourceLock: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { resource_lock: Schemas['ResourceLock'] };
+  };
+  /** Changes a resource lock. */
+  updateResourceLock: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ResourceLockUpdate'];
+    result: { resource_lock: Schemas['ResourceLock'] };
+  };
+  /** Takes a resource lock away. */
+  deleteResourceLock: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
   /** Lists the pools that the scheduler knows. */
   listPools: {
     path: None;

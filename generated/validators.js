@@ -5101,11 +5101,13 @@ return errors === 0;
 }
 validate40.evaluated = {"props":{"gigabytes":true,"shares":true,"share_networks":true,"snapshot_gigabytes":true,"snapshots":true,"share_groups":true,"share_group_snapshots":true,"share_replicas":true,"replica_gigabytes":true,"per_share_gigabytes":true,"backups":true,"backup_gigabytes":true,"encryption_keys":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listPools_query_0 = validate41;
-const schema52 = {"type":"object","properties":{"host":{"type":"string"},"backend":{"type":"string"},"pool":{"type":"string"}},"$id":"v_listPools_query_0"};
+export const v_listResourceLocks_query_0 = validate41;
+const schema52 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_projects":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"project_id":{"type":"string"},"user_id":{"type":"string"},"resource_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"resource_type":{"enum":["share","access_rule"]},"resource_action":{"enum":["delete","show"]},"lock_context":{"type":"string","maxLength":10},"lock_reason":{"type":"string","maxLength":1023},"created_since":{"type":"string"},"created_before":{"type":"string"}},"$id":"v_listResourceLocks_query_0"};
+const pattern67 = new RegExp("^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$", "u");
+const pattern69 = new RegExp("^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$", "u");
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listPools_query_0" */;
+/*# sourceURL="v_listResourceLocks_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate41.evaluated;
@@ -5117,11 +5119,20 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.host !== undefined){
+if(data.limit !== undefined){
+let data0 = data.limit;
 const _errs1 = errors;
-if(typeof data.host !== "string"){
-validate41.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+validate41.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
+}
+}
+else {
+validate41.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs1 === errors;
 }
@@ -5129,11 +5140,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.backend !== undefined){
+if(data.offset !== undefined){
+let data1 = data.offset;
 const _errs3 = errors;
-if(typeof data.backend !== "string"){
-validate41.errors = [{instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate41.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
+}
+}
+else {
+validate41.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs3 === errors;
 }
@@ -5141,16 +5161,219 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.pool !== undefined){
+if(data.sort_key !== undefined){
 const _errs5 = errors;
-if(typeof data.pool !== "string"){
-validate41.errors = [{instancePath:instancePath+"/pool",schemaPath:"#/properties/pool/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.sort_key !== "string"){
+validate41.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_dir !== "string"){
+validate41.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data4 = data.with_count;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(!pattern67.test(data4)){
+validate41.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate41.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_projects !== undefined){
+let data5 = data.all_projects;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern67.test(data5)){
+validate41.errors = [{instancePath:instancePath+"/all_projects",schemaPath:"#/properties/all_projects/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate41.errors = [{instancePath:instancePath+"/all_projects",schemaPath:"#/properties/all_projects/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs13 = errors;
+if(typeof data.project_id !== "string"){
+validate41.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+const _errs15 = errors;
+if(typeof data.user_id !== "string"){
+validate41.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.resource_id !== undefined){
+let data8 = data.resource_id;
+const _errs17 = errors;
+if(errors === _errs17){
+if(typeof data8 === "string"){
+if(!pattern69.test(data8)){
+validate41.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+return false;
+}
+}
+else {
+validate41.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.resource_type !== undefined){
+let data9 = data.resource_type;
+const _errs19 = errors;
+if(!((data9 === "share") || (data9 === "access_rule"))){
+validate41.errors = [{instancePath:instancePath+"/resource_type",schemaPath:"#/properties/resource_type/enum",keyword:"enum",params:{allowedValues: schema52.properties.resource_type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.resource_action !== undefined){
+let data10 = data.resource_action;
+const _errs20 = errors;
+if(!((data10 === "delete") || (data10 === "show"))){
+validate41.errors = [{instancePath:instancePath+"/resource_action",schemaPath:"#/properties/resource_action/enum",keyword:"enum",params:{allowedValues: schema52.properties.resource_action.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.lock_context !== undefined){
+let data11 = data.lock_context;
+const _errs21 = errors;
+if(errors === _errs21){
+if(typeof data11 === "string"){
+if(func1(data11) > 10){
+validate41.errors = [{instancePath:instancePath+"/lock_context",schemaPath:"#/properties/lock_context/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
+return false;
+}
+}
+else {
+validate41.errors = [{instancePath:instancePath+"/lock_context",schemaPath:"#/properties/lock_context/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.lock_reason !== undefined){
+let data12 = data.lock_reason;
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data12 === "string"){
+if(func1(data12) > 1023){
+validate41.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
+return false;
+}
+}
+else {
+validate41.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_since !== undefined){
+const _errs25 = errors;
+if(typeof data.created_since !== "string"){
+validate41.errors = [{instancePath:instancePath+"/created_since",schemaPath:"#/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_before !== undefined){
+const _errs27 = errors;
+if(typeof data.created_before !== "string"){
+validate41.errors = [{instancePath:instancePath+"/created_before",schemaPath:"#/properties/created_before/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -5163,13 +5386,13 @@ return false;
 validate41.errors = vErrors;
 return errors === 0;
 }
-validate41.evaluated = {"props":{"host":true,"backend":true,"pool":true},"dynamicProps":false,"dynamicItems":false};
+validate41.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_projects":true,"project_id":true,"user_id":true,"resource_id":true,"resource_type":true,"resource_action":true,"lock_context":true,"lock_reason":true,"created_since":true,"created_before":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listPools_query_1 = validate42;
-const schema53 = {"type":"object","properties":{"host":{"type":"string"},"backend":{"type":"string"},"pool":{"type":"string"},"share_type":{"type":"string"}},"$id":"v_listPools_query_1"};
+export const v_createResourceLock_body_0 = validate42;
+const schema53 = {"type":"object","required":["resource_id"],"additionalProperties":false,"properties":{"resource_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"resource_type":{"enum":["share","access_rule",null]},"resource_action":{"enum":["delete","show",null]},"lock_reason":{"type":["string","null"],"maxLength":1023}},"$id":"v_createResourceLock_body_0"};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listPools_query_1" */;
+/*# sourceURL="v_createResourceLock_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate42.evaluated;
@@ -5181,34 +5404,60 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.host !== undefined){
+let missing0;
+if((data.resource_id === undefined) && (missing0 = "resource_id")){
+validate42.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
 const _errs1 = errors;
-if(typeof data.host !== "string"){
-validate42.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+for(const key0 in data){
+if(!((((key0 === "resource_id") || (key0 === "resource_type")) || (key0 === "resource_action")) || (key0 === "lock_reason"))){
+validate42.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.resource_id !== undefined){
+let data0 = data.resource_id;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(!pattern69.test(data0)){
+validate42.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
-var valid0 = _errs1 === errors;
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.backend !== undefined){
-const _errs3 = errors;
-if(typeof data.backend !== "string"){
-validate42.errors = [{instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.resource_type !== undefined){
+let data1 = data.resource_type;
+const _errs4 = errors;
+if(!(((data1 === "share") || (data1 === "access_rule")) || (data1 === null))){
+validate42.errors = [{instancePath:instancePath+"/resource_type",schemaPath:"#/properties/resource_type/enum",keyword:"enum",params:{allowedValues: schema53.properties.resource_type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs3 === errors;
+var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.pool !== undefined){
+if(data.resource_action !== undefined){
+let data2 = data.resource_action;
 const _errs5 = errors;
-if(typeof data.pool !== "string"){
-validate42.errors = [{instancePath:instancePath+"/pool",schemaPath:"#/properties/pool/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(((data2 === "delete") || (data2 === "show")) || (data2 === null))){
+validate42.errors = [{instancePath:instancePath+"/resource_action",schemaPath:"#/properties/resource_action/enum",keyword:"enum",params:{allowedValues: schema53.properties.resource_action.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -5217,16 +5466,27 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type !== undefined){
-const _errs7 = errors;
-if(typeof data.share_type !== "string"){
-validate42.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.lock_reason !== undefined){
+let data3 = data.lock_reason;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate42.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema53.properties.lock_reason.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs7 === errors;
+if(errors === _errs6){
+if(typeof data3 === "string"){
+if(func1(data3) > 1023){
+validate42.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
+}
+}
 }
 }
 }
@@ -5240,13 +5500,13 @@ return false;
 validate42.errors = vErrors;
 return errors === 0;
 }
-validate42.evaluated = {"props":{"host":true,"backend":true,"pool":true,"share_type":true},"dynamicProps":false,"dynamicItems":false};
+validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const v_explainScheduling_query_0 = validate43;
-const schema54 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":"string"}},"$id":"v_explainScheduling_query_0"};
+export const v_updateResourceLock_body_0 = validate43;
+const schema54 = {"type":"object","additionalProperties":false,"properties":{"resource_action":{"enum":["delete","show",null]},"lock_reason":{"type":["string","null"],"maxLength":1023}},"$id":"v_updateResourceLock_body_0"};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_explainScheduling_query_0" */;
+/*# sourceURL="v_updateResourceLock_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate43.evaluated;
@@ -5258,16 +5518,47 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.share_id === undefined) && (missing0 = "share_id")){
-validate43.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "resource_action") || (key0 === "lock_reason"))){
+validate43.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.resource_action !== undefined){
+let data0 = data.resource_action;
+const _errs2 = errors;
+if(!(((data0 === "delete") || (data0 === "show")) || (data0 === null))){
+validate43.errors = [{instancePath:instancePath+"/resource_action",schemaPath:"#/properties/resource_action/enum",keyword:"enum",params:{allowedValues: schema54.properties.resource_action.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
+var valid0 = _errs2 === errors;
+}
 else {
-if(data.share_id !== undefined){
-if(typeof data.share_id !== "string"){
-validate43.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+var valid0 = true;
+}
+if(valid0){
+if(data.lock_reason !== undefined){
+let data1 = data.lock_reason;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate43.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema54.properties.lock_reason.type},message:"must be string,null"}];
 return false;
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func1(data1) > 1023){
+validate43.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -5280,13 +5571,13 @@ return false;
 validate43.errors = vErrors;
 return errors === 0;
 }
-validate43.evaluated = {"props":{"share_id":true},"dynamicProps":false,"dynamicItems":false};
+validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const v_listServices_query_0 = validate44;
-const schema55 = {"type":"object","properties":{"host":{"type":"string"},"binary":{"type":"string"},"zone":{"type":"string"},"state":{"type":"string"},"status":{"type":"string"}},"$id":"v_listServices_query_0"};
+export const v_listPools_query_0 = validate44;
+const schema55 = {"type":"object","properties":{"host":{"type":"string"},"backend":{"type":"string"},"pool":{"type":"string"}},"$id":"v_listPools_query_0"};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listServices_query_0" */;
+/*# sourceURL="v_listPools_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate44.evaluated;
@@ -5310,10 +5601,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.binary !== undefined){
+if(data.backend !== undefined){
 const _errs3 = errors;
-if(typeof data.binary !== "string"){
-validate44.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.backend !== "string"){
+validate44.errors = [{instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -5322,42 +5613,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.zone !== undefined){
+if(data.pool !== undefined){
 const _errs5 = errors;
-if(typeof data.zone !== "string"){
-validate44.errors = [{instancePath:instancePath+"/zone",schemaPath:"#/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.pool !== "string"){
+validate44.errors = [{instancePath:instancePath+"/pool",schemaPath:"#/properties/pool/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.state !== undefined){
-const _errs7 = errors;
-if(typeof data.state !== "string"){
-validate44.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs9 = errors;
-if(typeof data.status !== "string"){
-validate44.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -5370,13 +5635,13 @@ return false;
 validate44.errors = vErrors;
 return errors === 0;
 }
-validate44.evaluated = {"props":{"host":true,"binary":true,"zone":true,"state":true,"status":true},"dynamicProps":false,"dynamicItems":false};
+validate44.evaluated = {"props":{"host":true,"backend":true,"pool":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listServices_query_1 = validate45;
-const schema56 = {"type":"object","properties":{"host":{"type":"string"},"binary":{"type":"string"},"zone":{"type":"string"},"state":{"type":"string"},"status":{"type":"string"},"ensuring":{"type":"string"}},"$id":"v_listServices_query_1"};
+export const v_listPools_query_1 = validate45;
+const schema56 = {"type":"object","properties":{"host":{"type":"string"},"backend":{"type":"string"},"pool":{"type":"string"},"share_type":{"type":"string"}},"$id":"v_listPools_query_1"};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listServices_query_1" */;
+/*# sourceURL="v_listPools_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate45.evaluated;
@@ -5400,10 +5665,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.binary !== undefined){
+if(data.backend !== undefined){
 const _errs3 = errors;
-if(typeof data.binary !== "string"){
-validate45.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.backend !== "string"){
+validate45.errors = [{instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -5412,10 +5677,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.zone !== undefined){
+if(data.pool !== undefined){
 const _errs5 = errors;
-if(typeof data.zone !== "string"){
-validate45.errors = [{instancePath:instancePath+"/zone",schemaPath:"#/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.pool !== "string"){
+validate45.errors = [{instancePath:instancePath+"/pool",schemaPath:"#/properties/pool/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -5424,42 +5689,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.state !== undefined){
+if(data.share_type !== undefined){
 const _errs7 = errors;
-if(typeof data.state !== "string"){
-validate45.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_type !== "string"){
+validate45.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs9 = errors;
-if(typeof data.status !== "string"){
-validate45.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.ensuring !== undefined){
-const _errs11 = errors;
-if(typeof data.ensuring !== "string"){
-validate45.errors = [{instancePath:instancePath+"/ensuring",schemaPath:"#/properties/ensuring/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -5473,13 +5712,13 @@ return false;
 validate45.errors = vErrors;
 return errors === 0;
 }
-validate45.evaluated = {"props":{"host":true,"binary":true,"zone":true,"state":true,"status":true,"ensuring":true},"dynamicProps":false,"dynamicItems":false};
+validate45.evaluated = {"props":{"host":true,"backend":true,"pool":true,"share_type":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateService_body_0 = validate46;
-const schema57 = {"type":"object","required":["host","binary"],"properties":{"host":{"type":["string","integer","null"]},"binary":{"type":["string","integer","null"]},"disabled_reason":false},"$id":"v_updateService_body_0"};
+export const v_explainScheduling_query_0 = validate46;
+const schema57 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":"string"}},"$id":"v_explainScheduling_query_0"};
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateService_body_0" */;
+/*# sourceURL="v_explainScheduling_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate46.evaluated;
@@ -5492,45 +5731,15 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.host === undefined) && (missing0 = "host")) || ((data.binary === undefined) && (missing0 = "binary"))){
+if((data.share_id === undefined) && (missing0 = "share_id")){
 validate46.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.host !== undefined){
-let data0 = data.host;
-const _errs1 = errors;
-if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate46.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: schema57.properties.host.type},message:"must be string,integer,null"}];
+if(data.share_id !== undefined){
+if(typeof data.share_id !== "string"){
+validate46.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.binary !== undefined){
-let data1 = data.binary;
-const _errs3 = errors;
-if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
-validate46.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: schema57.properties.binary.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.disabled_reason !== undefined){
-var valid0 = false;
-validate46.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
-return false;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -5543,13 +5752,13 @@ return false;
 validate46.errors = vErrors;
 return errors === 0;
 }
-validate46.evaluated = {"props":{"host":true,"binary":true,"disabled_reason":true},"dynamicProps":false,"dynamicItems":false};
+validate46.evaluated = {"props":{"share_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateService_body_1 = validate47;
-const schema58 = {"type":"object","required":["host","binary"],"properties":{"host":{"type":["string","integer","null"]},"binary":{"type":["string","integer","null"]},"disabled_reason":{"type":["string","null"],"maxLength":255}},"$id":"v_updateService_body_1"};
+export const v_listServices_query_0 = validate47;
+const schema58 = {"type":"object","properties":{"host":{"type":"string"},"binary":{"type":"string"},"zone":{"type":"string"},"state":{"type":"string"},"status":{"type":"string"}},"$id":"v_listServices_query_0"};
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateService_body_1" */;
+/*# sourceURL="v_listServices_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate47.evaluated;
@@ -5561,17 +5770,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.host === undefined) && (missing0 = "host")) || ((data.binary === undefined) && (missing0 = "binary"))){
-validate47.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
 if(data.host !== undefined){
-let data0 = data.host;
 const _errs1 = errors;
-if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate47.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: schema58.properties.host.type},message:"must be string,integer,null"}];
+if(typeof data.host !== "string"){
+validate47.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5581,10 +5783,9 @@ var valid0 = true;
 }
 if(valid0){
 if(data.binary !== undefined){
-let data1 = data.binary;
 const _errs3 = errors;
-if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
-validate47.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: schema58.properties.binary.type},message:"must be string,integer,null"}];
+if(typeof data.binary !== "string"){
+validate47.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -5593,25 +5794,41 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.disabled_reason !== undefined){
-let data2 = data.disabled_reason;
+if(data.zone !== undefined){
 const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate47.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/type",keyword:"type",params:{type: schema58.properties.disabled_reason.type},message:"must be string,null"}];
+if(typeof data.zone !== "string"){
+validate47.errors = [{instancePath:instancePath+"/zone",schemaPath:"#/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate47.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
 }
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs7 = errors;
+if(typeof data.state !== "string"){
+validate47.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs9 = errors;
+if(typeof data.status !== "string"){
+validate47.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -5625,13 +5842,13 @@ return false;
 validate47.errors = vErrors;
 return errors === 0;
 }
-validate47.evaluated = {"props":{"host":true,"binary":true,"disabled_reason":true},"dynamicProps":false,"dynamicItems":false};
+validate47.evaluated = {"props":{"host":true,"binary":true,"zone":true,"state":true,"status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_ensureShares_body_0 = validate48;
-const schema59 = {"type":"object","required":["host"],"additionalProperties":false,"properties":{"host":{"type":"string"}},"$id":"v_ensureShares_body_0"};
+export const v_listServices_query_1 = validate48;
+const schema59 = {"type":"object","properties":{"host":{"type":"string"},"binary":{"type":"string"},"zone":{"type":"string"},"state":{"type":"string"},"status":{"type":"string"},"ensuring":{"type":"string"}},"$id":"v_listServices_query_1"};
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_ensureShares_body_0" */;
+/*# sourceURL="v_listServices_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate48.evaluated;
@@ -5643,25 +5860,78 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.host === undefined) && (missing0 = "host")){
-validate48.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "host")){
-validate48.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
 if(data.host !== undefined){
+const _errs1 = errors;
 if(typeof data.host !== "string"){
 validate48.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.binary !== undefined){
+const _errs3 = errors;
+if(typeof data.binary !== "string"){
+validate48.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.zone !== undefined){
+const _errs5 = errors;
+if(typeof data.zone !== "string"){
+validate48.errors = [{instancePath:instancePath+"/zone",schemaPath:"#/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs7 = errors;
+if(typeof data.state !== "string"){
+validate48.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs9 = errors;
+if(typeof data.status !== "string"){
+validate48.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ensuring !== undefined){
+const _errs11 = errors;
+if(typeof data.ensuring !== "string"){
+validate48.errors = [{instancePath:instancePath+"/ensuring",schemaPath:"#/properties/ensuring/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -5675,14 +5945,13 @@ return false;
 validate48.errors = vErrors;
 return errors === 0;
 }
-validate48.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate48.evaluated = {"props":{"host":true,"binary":true,"zone":true,"state":true,"status":true,"ensuring":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareInstances_query_0 = validate49;
-const schema60 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"}},"$id":"v_listShareInstances_query_0"};
-const pattern65 = new RegExp("^-?[0-9]+$", "u");
+export const v_updateService_body_0 = validate49;
+const schema60 = {"type":"object","required":["host","binary"],"properties":{"host":{"type":["string","integer","null"]},"binary":{"type":["string","integer","null"]},"disabled_reason":false},"$id":"v_updateService_body_0"};
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareInstances_query_0" */;
+/*# sourceURL="v_updateService_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate49.evaluated;
@@ -5694,10 +5963,17 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.host === undefined) && (missing0 = "host")) || ((data.binary === undefined) && (missing0 = "binary"))){
+validate49.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
 if(data.host !== undefined){
+let data0 = data.host;
 const _errs1 = errors;
-if(typeof data.host !== "string"){
-validate49.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate49.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: schema60.properties.host.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5706,10 +5982,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.binary !== undefined){
+let data1 = data.binary;
 const _errs3 = errors;
-if(typeof data.status !== "string"){
-validate49.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate49.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: schema60.properties.binary.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -5718,50 +5995,13 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
-const _errs5 = errors;
-if(typeof data.share_server_id !== "string"){
-validate49.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.disabled_reason !== undefined){
+var valid0 = false;
+validate49.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
-}
-var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.limit !== undefined){
-let data3 = data.limit;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(!pattern65.test(data3)){
-validate49.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-const _errs9 = errors;
-if(typeof data.offset !== "string"){
-validate49.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -5775,13 +6015,13 @@ return false;
 validate49.errors = vErrors;
 return errors === 0;
 }
-validate49.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
+validate49.evaluated = {"props":{"host":true,"binary":true,"disabled_reason":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareInstances_query_1 = validate50;
-const schema61 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"}},"$id":"v_listShareInstances_query_1"};
+export const v_updateService_body_1 = validate50;
+const schema61 = {"type":"object","required":["host","binary"],"properties":{"host":{"type":["string","integer","null"]},"binary":{"type":["string","integer","null"]},"disabled_reason":{"type":["string","null"],"maxLength":255}},"$id":"v_updateService_body_1"};
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareInstances_query_1" */;
+/*# sourceURL="v_updateService_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate50.evaluated;
@@ -5793,10 +6033,17 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.host === undefined) && (missing0 = "host")) || ((data.binary === undefined) && (missing0 = "binary"))){
+validate50.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
 if(data.host !== undefined){
+let data0 = data.host;
 const _errs1 = errors;
-if(typeof data.host !== "string"){
-validate50.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate50.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: schema61.properties.host.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5805,10 +6052,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.binary !== undefined){
+let data1 = data.binary;
 const _errs3 = errors;
-if(typeof data.status !== "string"){
-validate50.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate50.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: schema61.properties.binary.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -5817,76 +6065,25 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.disabled_reason !== undefined){
+let data2 = data.disabled_reason;
 const _errs5 = errors;
-if(typeof data.share_server_id !== "string"){
-validate50.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if((typeof data2 !== "string") && (data2 !== null)){
+validate50.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/type",keyword:"type",params:{type: schema61.properties.disabled_reason.type},message:"must be string,null"}];
 return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate50.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
 }
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.limit !== undefined){
-let data3 = data.limit;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(!pattern65.test(data3)){
-validate50.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate50.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-const _errs9 = errors;
-if(typeof data.offset !== "string"){
-validate50.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs11 = errors;
-if(typeof data.export_location_id !== "string"){
-validate50.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs13 = errors;
-if(typeof data.export_location_path !== "string"){
-validate50.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
 }
 }
 }
@@ -5900,14 +6097,13 @@ return false;
 validate50.errors = vErrors;
 return errors === 0;
 }
-validate50.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true},"dynamicProps":false,"dynamicItems":false};
+validate50.evaluated = {"props":{"host":true,"binary":true,"disabled_reason":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareInstances_query_2 = validate51;
-const schema62 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShareInstances_query_2"};
-const pattern68 = new RegExp("^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$", "u");
+export const v_ensureShares_body_0 = validate51;
+const schema62 = {"type":"object","required":["host"],"additionalProperties":false,"properties":{"host":{"type":"string"}},"$id":"v_ensureShares_body_0"};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareInstances_query_2" */;
+/*# sourceURL="v_ensureShares_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate51.evaluated;
@@ -5919,122 +6115,25 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.host !== undefined){
+let missing0;
+if((data.host === undefined) && (missing0 = "host")){
+validate51.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
 const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "host")){
+validate51.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.host !== undefined){
 if(typeof data.host !== "string"){
 validate51.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs3 = errors;
-if(typeof data.status !== "string"){
-validate51.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs5 = errors;
-if(typeof data.share_server_id !== "string"){
-validate51.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.limit !== undefined){
-let data3 = data.limit;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(!pattern65.test(data3)){
-validate51.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate51.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-const _errs9 = errors;
-if(typeof data.offset !== "string"){
-validate51.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs11 = errors;
-if(typeof data.export_location_id !== "string"){
-validate51.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs13 = errors;
-if(typeof data.export_location_path !== "string"){
-validate51.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data7 = data.is_soft_deleted;
-const _errs15 = errors;
-if(errors === _errs15){
-if(typeof data7 === "string"){
-if(!pattern68.test(data7)){
-validate51.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate51.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
 }
 }
 }
@@ -6048,13 +6147,14 @@ return false;
 validate51.errors = vErrors;
 return errors === 0;
 }
-validate51.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
+validate51.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareInstanceStatus_body_0 = validate52;
-const schema63 = {"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareInstanceStatus_body_0"};
+export const v_listShareInstances_query_0 = validate52;
+const schema63 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"}},"$id":"v_listShareInstances_query_0"};
+const pattern71 = new RegExp("^-?[0-9]+$", "u");
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetShareInstanceStatus_body_0" */;
+/*# sourceURL="v_listShareInstances_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate52.evaluated;
@@ -6066,21 +6166,75 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.status === undefined) && (missing0 = "status")){
-validate52.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if(data.host !== undefined){
+const _errs1 = errors;
+if(typeof data.host !== "string"){
+validate52.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+var valid0 = _errs1 === errors;
+}
 else {
+var valid0 = true;
+}
+if(valid0){
 if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
+const _errs3 = errors;
+if(typeof data.status !== "string"){
 validate52.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((((((data0 === "available") || (data0 === "creating")) || (data0 === "deleting")) || (data0 === "error")) || (data0 === "error_deleting")) || (data0 === "migrating")) || (data0 === "migrating_to")) || (data0 === "server_migrating"))){
-validate52.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema63.properties.status.enum},message:"must be equal to one of the allowed values"}];
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs5 = errors;
+if(typeof data.share_server_id !== "string"){
+validate52.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.limit !== undefined){
+let data3 = data.limit;
+const _errs7 = errors;
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(!pattern71.test(data3)){
+validate52.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate52.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+const _errs9 = errors;
+if(typeof data.offset !== "string"){
+validate52.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -6093,13 +6247,13 @@ return false;
 validate52.errors = vErrors;
 return errors === 0;
 }
-validate52.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
+validate52.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_0 = validate53;
-const schema64 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_0"};
+export const v_listShareInstances_query_1 = validate53;
+const schema64 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"}},"$id":"v_listShareInstances_query_1"};
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_0" */;
+/*# sourceURL="v_listShareInstances_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate53.evaluated;
@@ -6111,20 +6265,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
+if(data.host !== undefined){
 const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-validate53.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(typeof data.host !== "string"){
+validate53.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate53.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs1 === errors;
 }
@@ -6132,20 +6277,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
+if(data.status !== undefined){
 const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
-validate53.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(typeof data.status !== "string"){
+validate53.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate53.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs3 === errors;
 }
@@ -6153,10 +6289,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.marker !== undefined){
+if(data.share_server_id !== undefined){
 const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate53.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_server_id !== "string"){
+validate53.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -6165,11 +6301,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.sort_key !== undefined){
+if(data.limit !== undefined){
+let data3 = data.limit;
 const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate53.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(!pattern71.test(data3)){
+validate53.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
+}
+}
+else {
+validate53.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs7 === errors;
 }
@@ -6177,10 +6322,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.sort_dir !== undefined){
+if(data.offset !== undefined){
 const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate53.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.offset !== "string"){
+validate53.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -6189,10 +6334,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.export_location_id !== undefined){
 const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate53.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_id !== "string"){
+validate53.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -6201,233 +6346,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.export_location_path !== undefined){
 const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate53.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_path !== "string"){
+validate53.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate53.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate53.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate53.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs21 = errors;
-if(typeof data.display_description !== "string"){
-validate53.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs23 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate53.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs25 = errors;
-if(typeof data.status !== "string"){
-validate53.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data13 = data.is_public;
-const _errs27 = errors;
-if(errors === _errs27){
-if(typeof data13 === "string"){
-if(!pattern68.test(data13)){
-validate53.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate53.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs29 = errors;
-if(typeof data.host !== "string"){
-validate53.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs31 = errors;
-if(typeof data.share_server_id !== "string"){
-validate53.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_network_id !== "string"){
-validate53.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs35 = errors;
-if(typeof data.share_type_id !== "string"){
-validate53.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_group_id !== "string"){
-validate53.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs39 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate53.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs41 = errors;
-if(typeof data.metadata !== "string"){
-validate53.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs43 = errors;
-if(typeof data.extra_specs !== "string"){
-validate53.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs45 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate53.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -6444,13 +6372,13 @@ return false;
 validate53.errors = vErrors;
 return errors === 0;
 }
-validate53.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate53.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_1 = validate54;
-const schema65 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_1"};
+export const v_listShareInstances_query_2 = validate54;
+const schema65 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShareInstances_query_2"};
 
 function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_1" */;
+/*# sourceURL="v_listShareInstances_query_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate54.evaluated;
@@ -6462,20 +6390,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
+if(data.host !== undefined){
 const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-validate54.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(typeof data.host !== "string"){
+validate54.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate54.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs1 === errors;
 }
@@ -6483,20 +6402,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
+if(data.status !== undefined){
 const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
-validate54.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(typeof data.status !== "string"){
+validate54.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate54.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs3 === errors;
 }
@@ -6504,10 +6414,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.marker !== undefined){
+if(data.share_server_id !== undefined){
 const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate54.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_server_id !== "string"){
+validate54.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -6516,11 +6426,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.sort_key !== undefined){
+if(data.limit !== undefined){
+let data3 = data.limit;
 const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate54.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(!pattern71.test(data3)){
+validate54.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
+}
+}
+else {
+validate54.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs7 === errors;
 }
@@ -6528,10 +6447,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.sort_dir !== undefined){
+if(data.offset !== undefined){
 const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate54.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.offset !== "string"){
+validate54.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -6540,10 +6459,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.export_location_id !== undefined){
 const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate54.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_id !== "string"){
+validate54.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -6552,10 +6471,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.export_location_path !== undefined){
 const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate54.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_path !== "string"){
+validate54.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -6564,246 +6483,25 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data.is_soft_deleted !== undefined){
+let data7 = data.is_soft_deleted;
 const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate54.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs15){
+if(typeof data7 === "string"){
+if(!pattern67.test(data7)){
+validate54.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
+}
+}
+else {
+validate54.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate54.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate54.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs21 = errors;
-if(typeof data.display_description !== "string"){
-validate54.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs23 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate54.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs25 = errors;
-if(typeof data.status !== "string"){
-validate54.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data13 = data.is_public;
-const _errs27 = errors;
-if(errors === _errs27){
-if(typeof data13 === "string"){
-if(!pattern68.test(data13)){
-validate54.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate54.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs29 = errors;
-if(typeof data.host !== "string"){
-validate54.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs31 = errors;
-if(typeof data.share_server_id !== "string"){
-validate54.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_network_id !== "string"){
-validate54.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs35 = errors;
-if(typeof data.share_type_id !== "string"){
-validate54.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_group_id !== "string"){
-validate54.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs39 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate54.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs41 = errors;
-if(typeof data.metadata !== "string"){
-validate54.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs43 = errors;
-if(typeof data.extra_specs !== "string"){
-validate54.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs45 = errors;
-if(typeof data.export_location_id !== "string"){
-validate54.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs47 = errors;
-if(typeof data.export_location_path !== "string"){
-validate54.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs49 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate54.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -6821,13 +6519,13 @@ return false;
 validate54.errors = vErrors;
 return errors === 0;
 }
-validate54.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate54.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_2 = validate55;
-const schema66 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_2"};
+export const v_resetShareInstanceStatus_body_0 = validate55;
+const schema66 = {"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareInstanceStatus_body_0"};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_2" */;
+/*# sourceURL="v_resetShareInstanceStatus_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate55.evaluated;
@@ -6839,392 +6537,21 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-validate55.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+let missing0;
+if((data.status === undefined) && (missing0 = "status")){
+validate55.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
-}
 else {
-validate55.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
-validate55.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate55.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate55.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate55.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate55.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate55.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate55.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate55.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate55.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate55.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate55.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate55.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate55.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate55.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate55.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
+let data0 = data.status;
+if(typeof data0 !== "string"){
 validate55.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern68.test(data16)){
-validate55.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(!((((((((data0 === "available") || (data0 === "creating")) || (data0 === "deleting")) || (data0 === "error")) || (data0 === "error_deleting")) || (data0 === "migrating")) || (data0 === "migrating_to")) || (data0 === "server_migrating"))){
+validate55.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema66.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-}
-else {
-validate55.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs35 = errors;
-if(typeof data.host !== "string"){
-validate55.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate55.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate55.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate55.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate55.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate55.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate55.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate55.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate55.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate55.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate55.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -7237,13 +6564,13 @@ return false;
 validate55.errors = vErrors;
 return errors === 0;
 }
-validate55.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate55.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_3 = validate56;
-const schema67 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_3"};
+export const v_listShares_query_0 = validate56;
+const schema67 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_0"};
 
 function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_3" */;
+/*# sourceURL="v_listShares_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate56.evaluated;
@@ -7381,10 +6708,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate56.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate56.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -7393,10 +6720,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate56.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate56.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -7405,10 +6732,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate56.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate56.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -7417,10 +6744,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.status !== undefined){
 const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate56.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate56.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -7429,48 +6756,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate56.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate56.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate56.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern68.test(data16)){
+let data13 = data.is_public;
+const _errs27 = errors;
+if(errors === _errs27){
+if(typeof data13 === "string"){
+if(!pattern67.test(data13)){
 validate56.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -7480,16 +6771,52 @@ validate56.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs33 === errors;
+var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs35 = errors;
+const _errs29 = errors;
 if(typeof data.host !== "string"){
 validate56.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs31 = errors;
+if(typeof data.share_server_id !== "string"){
+validate56.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_network_id !== "string"){
+validate56.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_type_id !== "string"){
+validate56.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -7498,10 +6825,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.share_group_id !== undefined){
 const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate56.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate56.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -7510,10 +6837,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate56.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate56.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -7522,10 +6849,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.metadata !== undefined){
 const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate56.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate56.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -7534,10 +6861,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.extra_specs !== undefined){
 const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate56.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate56.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -7546,103 +6873,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate56.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate56.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate56.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate56.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate56.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate56.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate56.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data28 = data.with_count;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern68.test(data28)){
-validate56.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate56.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -7675,13 +6915,13 @@ return false;
 validate56.errors = vErrors;
 return errors === 0;
 }
-validate56.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+validate56.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_4 = validate57;
-const schema68 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_4"};
+export const v_listShares_query_1 = validate57;
+const schema68 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_1"};
 
 function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_4" */;
+/*# sourceURL="v_listShares_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate57.evaluated;
@@ -7819,10 +7059,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate57.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate57.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -7831,10 +7071,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate57.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate57.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -7843,10 +7083,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate57.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate57.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -7855,10 +7095,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.status !== undefined){
 const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate57.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate57.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -7867,48 +7107,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate57.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate57.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate57.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern68.test(data16)){
+let data13 = data.is_public;
+const _errs27 = errors;
+if(errors === _errs27){
+if(typeof data13 === "string"){
+if(!pattern67.test(data13)){
 validate57.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -7918,16 +7122,52 @@ validate57.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs33 === errors;
+var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs35 = errors;
+const _errs29 = errors;
 if(typeof data.host !== "string"){
 validate57.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs31 = errors;
+if(typeof data.share_server_id !== "string"){
+validate57.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_network_id !== "string"){
+validate57.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_type_id !== "string"){
+validate57.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -7936,10 +7176,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.share_group_id !== undefined){
 const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate57.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate57.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -7948,10 +7188,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate57.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate57.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -7960,10 +7200,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.metadata !== undefined){
 const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate57.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate57.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -7972,10 +7212,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.extra_specs !== undefined){
 const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate57.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate57.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -7984,10 +7224,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.export_location_id !== undefined){
 const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate57.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_id !== "string"){
+validate57.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -7996,10 +7236,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.export_location_path !== undefined){
 const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate57.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_path !== "string"){
+validate57.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -8008,99 +7248,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate57.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate57.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate57.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate57.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate57.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data28 = data.is_soft_deleted;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern68.test(data28)){
-validate57.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate57.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data29 = data.with_count;
-const _errs59 = errors;
-if(errors === _errs59){
-if(typeof data29 === "string"){
-if(!pattern68.test(data29)){
-validate57.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate57.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
 }
 }
 }
@@ -8135,13 +7292,13 @@ return false;
 validate57.errors = vErrors;
 return errors === 0;
 }
-validate57.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+validate57.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_5 = validate58;
-const schema69 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_5"};
+export const v_listShares_query_2 = validate58;
+const schema69 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_2"};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_5" */;
+/*# sourceURL="v_listShares_query_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate58.evaluated;
@@ -8368,7 +7525,7 @@ let data16 = data.is_public;
 const _errs33 = errors;
 if(errors === _errs33){
 if(typeof data16 === "string"){
-if(!pattern68.test(data16)){
+if(!pattern67.test(data16)){
 validate58.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8515,63 +7672,6 @@ var valid0 = _errs55 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data28 = data.is_soft_deleted;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern68.test(data28)){
-validate58.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate58.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-const _errs59 = errors;
-if(typeof data.availability_zone !== "string"){
-validate58.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data30 = data.with_count;
-const _errs61 = errors;
-if(errors === _errs61){
-if(typeof data30 === "string"){
-if(!pattern68.test(data30)){
-validate58.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate58.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs61 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
 }
 }
 }
@@ -8608,13 +7708,13 @@ return false;
 validate58.errors = vErrors;
 return errors === 0;
 }
-validate58.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+validate58.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_0 = validate59;
-const schema70 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_0"};
+export const v_listShares_query_3 = validate59;
+const schema70 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_3"};
 
 function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_0" */;
+/*# sourceURL="v_listShares_query_3" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate59.evaluated;
@@ -8704,20 +7804,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern68.test(data5)){
-validate59.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.all_tenants !== "string"){
+validate59.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate59.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -8725,10 +7816,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.project_id !== undefined){
 const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate59.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.project_id !== "string"){
+validate59.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -8737,10 +7828,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.name !== undefined){
 const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate59.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate59.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -8749,10 +7840,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data.display_name !== undefined){
 const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate59.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate59.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -8761,10 +7852,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate59.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate59.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -8785,10 +7876,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.description !== undefined){
 const _errs23 = errors;
-if(typeof data.display_description !== "string"){
-validate59.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate59.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -8797,10 +7888,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs25 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate59.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate59.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -8809,10 +7900,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data["description~"] !== undefined){
 const _errs27 = errors;
-if(typeof data.status !== "string"){
-validate59.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate59.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -8821,12 +7912,36 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_public !== undefined){
-let data14 = data.is_public;
+if(data["display_description~"] !== undefined){
 const _errs29 = errors;
-if(errors === _errs29){
-if(typeof data14 === "string"){
-if(!pattern68.test(data14)){
+if(typeof data["display_description~"] !== "string"){
+validate59.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs31 = errors;
+if(typeof data.status !== "string"){
+validate59.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern67.test(data16)){
 validate59.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -8836,40 +7951,16 @@ validate59.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs31 = errors;
-if(typeof data.host !== "string"){
-validate59.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_server_id !== "string"){
-validate59.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.host !== undefined){
 const _errs35 = errors;
-if(typeof data.share_network_id !== "string"){
-validate59.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.host !== "string"){
+validate59.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -8878,10 +7969,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.share_server_id !== undefined){
 const _errs37 = errors;
-if(typeof data.share_type_id !== "string"){
-validate59.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_server_id !== "string"){
+validate59.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -8890,10 +7981,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.share_network_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_group_id !== "string"){
-validate59.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_network_id !== "string"){
+validate59.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -8902,10 +7993,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.share_type_id !== undefined){
 const _errs41 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate59.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_type_id !== "string"){
+validate59.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -8914,10 +8005,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.share_group_id !== undefined){
 const _errs43 = errors;
-if(typeof data.metadata !== "string"){
-validate59.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate59.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -8926,10 +8017,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs45 = errors;
-if(typeof data.extra_specs !== "string"){
-validate59.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate59.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -8938,16 +8029,90 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.mount_point_name !== undefined){
+if(data.metadata !== undefined){
 const _errs47 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate59.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate59.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs49 = errors;
+if(typeof data.extra_specs !== "string"){
+validate59.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs51 = errors;
+if(typeof data.export_location_id !== "string"){
+validate59.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_path !== "string"){
+validate59.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs55 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate59.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data28 = data.with_count;
+const _errs57 = errors;
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern67.test(data28)){
+validate59.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate59.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
 }
 }
 }
@@ -8981,13 +8146,13 @@ return false;
 validate59.errors = vErrors;
 return errors === 0;
 }
-validate59.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate59.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_1 = validate60;
-const schema71 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_1"};
+export const v_listShares_query_4 = validate60;
+const schema71 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_4"};
 
 function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_1" */;
+/*# sourceURL="v_listShares_query_4" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate60.evaluated;
@@ -9077,20 +8242,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern68.test(data5)){
-validate60.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.all_tenants !== "string"){
+validate60.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate60.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -9098,10 +8254,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.project_id !== undefined){
 const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate60.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.project_id !== "string"){
+validate60.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -9110,10 +8266,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.name !== undefined){
 const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate60.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate60.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -9122,10 +8278,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data.display_name !== undefined){
 const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate60.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate60.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -9134,10 +8290,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate60.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate60.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -9158,10 +8314,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.description !== undefined){
 const _errs23 = errors;
-if(typeof data.display_description !== "string"){
-validate60.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate60.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -9170,10 +8326,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs25 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate60.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate60.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -9182,10 +8338,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data["description~"] !== undefined){
 const _errs27 = errors;
-if(typeof data.status !== "string"){
-validate60.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate60.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -9194,12 +8350,36 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_public !== undefined){
-let data14 = data.is_public;
+if(data["display_description~"] !== undefined){
 const _errs29 = errors;
-if(errors === _errs29){
-if(typeof data14 === "string"){
-if(!pattern68.test(data14)){
+if(typeof data["display_description~"] !== "string"){
+validate60.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs31 = errors;
+if(typeof data.status !== "string"){
+validate60.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern67.test(data16)){
 validate60.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -9209,40 +8389,16 @@ validate60.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs31 = errors;
-if(typeof data.host !== "string"){
-validate60.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_server_id !== "string"){
-validate60.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.host !== undefined){
 const _errs35 = errors;
-if(typeof data.share_network_id !== "string"){
-validate60.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.host !== "string"){
+validate60.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -9251,10 +8407,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.share_server_id !== undefined){
 const _errs37 = errors;
-if(typeof data.share_type_id !== "string"){
-validate60.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_server_id !== "string"){
+validate60.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -9263,10 +8419,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.share_network_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_group_id !== "string"){
-validate60.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_network_id !== "string"){
+validate60.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -9275,10 +8431,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.share_type_id !== undefined){
 const _errs41 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate60.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_type_id !== "string"){
+validate60.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -9287,10 +8443,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.share_group_id !== undefined){
 const _errs43 = errors;
-if(typeof data.metadata !== "string"){
-validate60.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate60.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -9299,10 +8455,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs45 = errors;
-if(typeof data.extra_specs !== "string"){
-validate60.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate60.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -9311,10 +8467,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.export_location_id !== undefined){
+if(data.metadata !== undefined){
 const _errs47 = errors;
-if(typeof data.export_location_id !== "string"){
-validate60.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate60.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -9323,10 +8479,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.export_location_path !== undefined){
+if(data.extra_specs !== undefined){
 const _errs49 = errors;
-if(typeof data.export_location_path !== "string"){
-validate60.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate60.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
@@ -9335,16 +8491,86 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.mount_point_name !== undefined){
+if(data.export_location_id !== undefined){
 const _errs51 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate60.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_id !== "string"){
+validate60.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs51 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_path !== "string"){
+validate60.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs55 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate60.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data28 = data.is_soft_deleted;
+const _errs57 = errors;
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern67.test(data28)){
+validate60.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate60.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data29 = data.with_count;
+const _errs59 = errors;
+if(errors === _errs59){
+if(typeof data29 === "string"){
+if(!pattern67.test(data29)){
+validate60.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate60.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
 }
 }
 }
@@ -9380,13 +8606,13 @@ return false;
 validate60.errors = vErrors;
 return errors === 0;
 }
-validate60.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate60.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_2 = validate61;
-const schema72 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_2"};
+export const v_listShares_query_5 = validate61;
+const schema72 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_5"};
 
 function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_2" */;
+/*# sourceURL="v_listShares_query_5" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate61.evaluated;
@@ -9476,20 +8702,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern68.test(data5)){
-validate61.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.all_tenants !== "string"){
+validate61.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate61.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -9497,10 +8714,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.project_id !== undefined){
 const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate61.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.project_id !== "string"){
+validate61.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -9509,10 +8726,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.name !== undefined){
 const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate61.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate61.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -9521,10 +8738,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data.display_name !== undefined){
 const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate61.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate61.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -9533,10 +8750,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate61.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate61.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -9545,10 +8762,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs21 = errors;
-if(typeof data["name~"] !== "string"){
-validate61.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate61.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -9557,10 +8774,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.description !== undefined){
 const _errs23 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate61.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate61.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -9569,10 +8786,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data.display_description !== undefined){
 const _errs25 = errors;
-if(typeof data.description !== "string"){
-validate61.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate61.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -9581,10 +8798,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data["description~"] !== undefined){
 const _errs27 = errors;
-if(typeof data.display_description !== "string"){
-validate61.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate61.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -9593,10 +8810,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs29 = errors;
-if(typeof data["description~"] !== "string"){
-validate61.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate61.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -9605,10 +8822,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.status !== undefined){
 const _errs31 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate61.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate61.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -9617,24 +8834,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
-const _errs33 = errors;
-if(typeof data.status !== "string"){
-validate61.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data17 = data.is_public;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data17 === "string"){
-if(!pattern68.test(data17)){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern67.test(data16)){
 validate61.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -9644,16 +8849,28 @@ validate61.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs37 = errors;
+const _errs35 = errors;
 if(typeof data.host !== "string"){
 validate61.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_server_id !== "string"){
+validate61.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -9662,10 +8879,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.share_network_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_server_id !== "string"){
-validate61.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_network_id !== "string"){
+validate61.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -9674,10 +8891,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.share_type_id !== undefined){
 const _errs41 = errors;
-if(typeof data.share_network_id !== "string"){
-validate61.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_type_id !== "string"){
+validate61.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -9686,10 +8903,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.share_group_id !== undefined){
 const _errs43 = errors;
-if(typeof data.share_type_id !== "string"){
-validate61.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate61.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -9698,10 +8915,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs45 = errors;
-if(typeof data.share_group_id !== "string"){
-validate61.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate61.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -9710,10 +8927,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.metadata !== undefined){
 const _errs47 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate61.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate61.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -9722,10 +8939,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.extra_specs !== undefined){
 const _errs49 = errors;
-if(typeof data.metadata !== "string"){
-validate61.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate61.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
@@ -9734,10 +8951,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.export_location_id !== undefined){
 const _errs51 = errors;
-if(typeof data.extra_specs !== "string"){
-validate61.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_id !== "string"){
+validate61.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs51 === errors;
@@ -9746,10 +8963,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.export_location_id !== undefined){
+if(data.export_location_path !== undefined){
 const _errs53 = errors;
-if(typeof data.export_location_id !== "string"){
-validate61.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_path !== "string"){
+validate61.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs53 === errors;
@@ -9758,10 +8975,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.export_location_path !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs55 = errors;
-if(typeof data.export_location_path !== "string"){
-validate61.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate61.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs55 === errors;
@@ -9770,16 +8987,60 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.mount_point_name !== undefined){
+if(data.is_soft_deleted !== undefined){
+let data28 = data.is_soft_deleted;
 const _errs57 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate61.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern67.test(data28)){
+validate61.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
+}
+}
+else {
+validate61.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs57 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+const _errs59 = errors;
+if(typeof data.availability_zone !== "string"){
+validate61.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data30 = data.with_count;
+const _errs61 = errors;
+if(errors === _errs61){
+if(typeof data30 === "string"){
+if(!pattern67.test(data30)){
+validate61.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate61.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs61 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -9818,13 +9079,13 @@ return false;
 validate61.errors = vErrors;
 return errors === 0;
 }
-validate61.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate61.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_3 = validate62;
-const schema73 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSharesDetail_query_3"};
+export const v_listSharesDetail_query_0 = validate62;
+const schema73 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_0"};
 
 function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_3" */;
+/*# sourceURL="v_listSharesDetail_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate62.evaluated;
@@ -9919,7 +9180,7 @@ let data5 = data.with_count;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern68.test(data5)){
+if(!pattern67.test(data5)){
 validate62.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -9983,10 +9244,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs21 = errors;
-if(typeof data["name~"] !== "string"){
-validate62.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate62.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -9995,10 +9256,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs23 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate62.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate62.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -10007,10 +9268,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs25 = errors;
-if(typeof data.description !== "string"){
-validate62.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate62.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -10019,10 +9280,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.status !== undefined){
 const _errs27 = errors;
-if(typeof data.display_description !== "string"){
-validate62.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate62.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -10031,48 +9292,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["description~"] !== "string"){
-validate62.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs31 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate62.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs33 = errors;
-if(typeof data.status !== "string"){
-validate62.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data17 = data.is_public;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data17 === "string"){
-if(!pattern68.test(data17)){
+let data14 = data.is_public;
+const _errs29 = errors;
+if(errors === _errs29){
+if(typeof data14 === "string"){
+if(!pattern67.test(data14)){
 validate62.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10082,16 +9307,52 @@ validate62.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs29 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs37 = errors;
+const _errs31 = errors;
 if(typeof data.host !== "string"){
 validate62.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_server_id !== "string"){
+validate62.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_network_id !== "string"){
+validate62.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_type_id !== "string"){
+validate62.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -10100,10 +9361,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.share_group_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_server_id !== "string"){
-validate62.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate62.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -10112,10 +9373,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs41 = errors;
-if(typeof data.share_network_id !== "string"){
-validate62.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate62.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -10124,10 +9385,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.metadata !== undefined){
 const _errs43 = errors;
-if(typeof data.share_type_id !== "string"){
-validate62.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate62.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -10136,10 +9397,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.extra_specs !== undefined){
 const _errs45 = errors;
-if(typeof data.share_group_id !== "string"){
-validate62.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate62.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -10148,103 +9409,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs47 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate62.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate62.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs49 = errors;
-if(typeof data.metadata !== "string"){
-validate62.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs51 = errors;
-if(typeof data.extra_specs !== "string"){
-validate62.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_id !== "string"){
-validate62.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs55 = errors;
-if(typeof data.export_location_path !== "string"){
-validate62.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs57 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate62.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data29 = data.is_soft_deleted;
-const _errs59 = errors;
-if(errors === _errs59){
-if(typeof data29 === "string"){
-if(!pattern68.test(data29)){
-validate62.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate62.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -10278,13 +9452,13 @@ return false;
 validate62.errors = vErrors;
 return errors === 0;
 }
-validate62.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
+validate62.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_4 = validate63;
-const schema74 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"}},"$id":"v_listSharesDetail_query_4"};
+export const v_listSharesDetail_query_1 = validate63;
+const schema74 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_1"};
 
 function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_4" */;
+/*# sourceURL="v_listSharesDetail_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate63.evaluated;
@@ -10379,7 +9553,7 @@ let data5 = data.with_count;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(!pattern68.test(data5)){
+if(!pattern67.test(data5)){
 validate63.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10443,10 +9617,409 @@ else {
 var valid0 = true;
 }
 if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate63.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs23 = errors;
+if(typeof data.display_description !== "string"){
+validate63.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs25 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate63.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs27 = errors;
+if(typeof data.status !== "string"){
+validate63.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data14 = data.is_public;
+const _errs29 = errors;
+if(errors === _errs29){
+if(typeof data14 === "string"){
+if(!pattern67.test(data14)){
+validate63.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate63.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs31 = errors;
+if(typeof data.host !== "string"){
+validate63.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_server_id !== "string"){
+validate63.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_network_id !== "string"){
+validate63.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_type_id !== "string"){
+validate63.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_group_id !== "string"){
+validate63.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs41 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate63.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs43 = errors;
+if(typeof data.metadata !== "string"){
+validate63.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs45 = errors;
+if(typeof data.extra_specs !== "string"){
+validate63.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs47 = errors;
+if(typeof data.export_location_id !== "string"){
+validate63.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs49 = errors;
+if(typeof data.export_location_path !== "string"){
+validate63.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs51 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate63.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate63.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate63.errors = vErrors;
+return errors === 0;
+}
+validate63.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_2 = validate64;
+const schema75 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_2"};
+
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate64.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+validate64.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate64.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate64.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate64.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate64.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate64.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate64.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern67.test(data5)){
+validate64.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate64.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate64.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate64.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate64.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate64.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
 if(data["name~"] !== undefined){
 const _errs21 = errors;
 if(typeof data["name~"] !== "string"){
-validate63.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -10458,7 +10031,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs23 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate63.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -10470,7 +10043,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs25 = errors;
 if(typeof data.description !== "string"){
-validate63.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -10482,7 +10055,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs27 = errors;
 if(typeof data.display_description !== "string"){
-validate63.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -10494,7 +10067,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs29 = errors;
 if(typeof data["description~"] !== "string"){
-validate63.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -10506,7 +10079,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs31 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate63.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -10518,7 +10091,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs33 = errors;
 if(typeof data.status !== "string"){
-validate63.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -10532,13 +10105,13 @@ let data17 = data.is_public;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data17 === "string"){
-if(!pattern68.test(data17)){
-validate63.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(!pattern67.test(data17)){
+validate64.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate63.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10551,7 +10124,7 @@ if(valid0){
 if(data.host !== undefined){
 const _errs37 = errors;
 if(typeof data.host !== "string"){
-validate63.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -10563,7 +10136,7 @@ if(valid0){
 if(data.share_server_id !== undefined){
 const _errs39 = errors;
 if(typeof data.share_server_id !== "string"){
-validate63.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -10575,7 +10148,7 @@ if(valid0){
 if(data.share_network_id !== undefined){
 const _errs41 = errors;
 if(typeof data.share_network_id !== "string"){
-validate63.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -10587,7 +10160,7 @@ if(valid0){
 if(data.share_type_id !== undefined){
 const _errs43 = errors;
 if(typeof data.share_type_id !== "string"){
-validate63.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -10599,7 +10172,7 @@ if(valid0){
 if(data.share_group_id !== undefined){
 const _errs45 = errors;
 if(typeof data.share_group_id !== "string"){
-validate63.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -10611,7 +10184,7 @@ if(valid0){
 if(data.snapshot_id !== undefined){
 const _errs47 = errors;
 if(typeof data.snapshot_id !== "string"){
-validate63.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -10623,7 +10196,7 @@ if(valid0){
 if(data.metadata !== undefined){
 const _errs49 = errors;
 if(typeof data.metadata !== "string"){
-validate63.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
@@ -10635,7 +10208,7 @@ if(valid0){
 if(data.extra_specs !== undefined){
 const _errs51 = errors;
 if(typeof data.extra_specs !== "string"){
-validate63.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs51 === errors;
@@ -10647,7 +10220,7 @@ if(valid0){
 if(data.export_location_id !== undefined){
 const _errs53 = errors;
 if(typeof data.export_location_id !== "string"){
-validate63.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs53 === errors;
@@ -10659,7 +10232,7 @@ if(valid0){
 if(data.export_location_path !== undefined){
 const _errs55 = errors;
 if(typeof data.export_location_path !== "string"){
-validate63.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs55 === errors;
@@ -10671,7 +10244,445 @@ if(valid0){
 if(data.mount_point_name !== undefined){
 const _errs57 = errors;
 if(typeof data.mount_point_name !== "string"){
-validate63.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate64.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate64.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate64.errors = vErrors;
+return errors === 0;
+}
+validate64.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_3 = validate65;
+const schema76 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSharesDetail_query_3"};
+
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_3" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate65.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+validate65.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate65.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate65.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate65.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate65.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern67.test(data5)){
+validate65.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate65.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate65.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate65.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate65.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["name~"] !== "string"){
+validate65.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs23 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate65.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs25 = errors;
+if(typeof data.description !== "string"){
+validate65.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs27 = errors;
+if(typeof data.display_description !== "string"){
+validate65.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["description~"] !== "string"){
+validate65.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs31 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate65.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs33 = errors;
+if(typeof data.status !== "string"){
+validate65.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data17 = data.is_public;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data17 === "string"){
+if(!pattern67.test(data17)){
+validate65.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs37 = errors;
+if(typeof data.host !== "string"){
+validate65.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_server_id !== "string"){
+validate65.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_network_id !== "string"){
+validate65.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_type_id !== "string"){
+validate65.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs45 = errors;
+if(typeof data.share_group_id !== "string"){
+validate65.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs47 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate65.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs49 = errors;
+if(typeof data.metadata !== "string"){
+validate65.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs51 = errors;
+if(typeof data.extra_specs !== "string"){
+validate65.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_id !== "string"){
+validate65.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs55 = errors;
+if(typeof data.export_location_path !== "string"){
+validate65.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs57 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate65.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs57 === errors;
@@ -10685,13 +10696,473 @@ let data29 = data.is_soft_deleted;
 const _errs59 = errors;
 if(errors === _errs59){
 if(typeof data29 === "string"){
-if(!pattern68.test(data29)){
-validate63.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(!pattern67.test(data29)){
+validate65.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate63.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate65.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate65.errors = vErrors;
+return errors === 0;
+}
+validate65.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_4 = validate66;
+const schema77 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"}},"$id":"v_listSharesDetail_query_4"};
+
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_4" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate66.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+validate66.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate66.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate66.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate66.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate66.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate66.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate66.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern67.test(data5)){
+validate66.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate66.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate66.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate66.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate66.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate66.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["name~"] !== "string"){
+validate66.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs23 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate66.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs25 = errors;
+if(typeof data.description !== "string"){
+validate66.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs27 = errors;
+if(typeof data.display_description !== "string"){
+validate66.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["description~"] !== "string"){
+validate66.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs31 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate66.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs33 = errors;
+if(typeof data.status !== "string"){
+validate66.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data17 = data.is_public;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data17 === "string"){
+if(!pattern67.test(data17)){
+validate66.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate66.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs37 = errors;
+if(typeof data.host !== "string"){
+validate66.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_server_id !== "string"){
+validate66.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_network_id !== "string"){
+validate66.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_type_id !== "string"){
+validate66.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs45 = errors;
+if(typeof data.share_group_id !== "string"){
+validate66.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs47 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate66.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs49 = errors;
+if(typeof data.metadata !== "string"){
+validate66.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs51 = errors;
+if(typeof data.extra_specs !== "string"){
+validate66.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_id !== "string"){
+validate66.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs55 = errors;
+if(typeof data.export_location_path !== "string"){
+validate66.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs57 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate66.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data29 = data.is_soft_deleted;
+const _errs59 = errors;
+if(errors === _errs59){
+if(typeof data29 === "string"){
+if(!pattern67.test(data29)){
+validate66.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate66.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10704,7 +11175,7 @@ if(valid0){
 if(data.availability_zone !== undefined){
 const _errs61 = errors;
 if(typeof data.availability_zone !== "string"){
-validate63.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate66.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs61 === errors;
@@ -10744,1687 +11215,6 @@ var valid0 = true;
 }
 }
 else {
-validate63.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate63.errors = vErrors;
-return errors === 0;
-}
-validate63.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShare_body_0 = validate64;
-const schema75 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_0"};
-
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate64.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate64.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_proto !== undefined){
-const _errs1 = errors;
-if(typeof data.share_proto !== "string"){
-validate64.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data1 = data.size;
-const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate64.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema75.properties.size.type},message:"must be integer,string,null"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate64.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
-validate64.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate64.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema75.properties.name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate64.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data3 = data.description;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate64.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema75.properties.description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate64.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-let data4 = data.display_name;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate64.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema75.properties.display_name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate64.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-let data5 = data.display_description;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate64.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema75.properties.display_description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(func1(data5) > 255){
-validate64.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-let data6 = data.share_type;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate64.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema75.properties.share_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.volume_type !== undefined){
-let data7 = data.volume_type;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate64.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema75.properties.volume_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-let data8 = data.metadata;
-const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-const _errs21 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data9 === "string"){
-if(func1(data9) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data9) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs23 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(data8 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(Array.isArray(data8)){
-if(data8.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate64.errors = vErrors;
-return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data10 = data.is_public;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid4 = false;
-const _errs31 = errors;
-if(typeof data10 !== "boolean"){
-const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema75.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(!pattern68.test(data10)){
-const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-var _valid1 = _errs35 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-validate64.errors = vErrors;
-return false;
-}
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data11 = data.availability_zone;
-const _errs37 = errors;
-if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate64.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema75.properties.availability_zone.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-let data12 = data.share_network_id;
-const _errs39 = errors;
-if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate64.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema75.properties.share_network_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-let data13 = data.snapshot_id;
-const _errs41 = errors;
-if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate64.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema75.properties.snapshot_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate64.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate64.errors = vErrors;
-return errors === 0;
-}
-validate64.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShare_body_1 = validate65;
-const schema76 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_1"};
-
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate65.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate65.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_proto !== undefined){
-const _errs1 = errors;
-if(typeof data.share_proto !== "string"){
-validate65.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data1 = data.size;
-const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate65.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema76.properties.size.type},message:"must be integer,string,null"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate65.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
-validate65.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate65.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema76.properties.name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate65.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data3 = data.description;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate65.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema76.properties.description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate65.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-let data4 = data.display_name;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate65.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema76.properties.display_name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate65.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-let data5 = data.display_description;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate65.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema76.properties.display_description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(func1(data5) > 255){
-validate65.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-let data6 = data.share_type;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate65.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema76.properties.share_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.volume_type !== undefined){
-let data7 = data.volume_type;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate65.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema76.properties.volume_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-let data8 = data.metadata;
-const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-const _errs21 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data9 === "string"){
-if(func1(data9) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data9) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs23 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(data8 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(Array.isArray(data8)){
-if(data8.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate65.errors = vErrors;
-return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data10 = data.is_public;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid4 = false;
-const _errs31 = errors;
-if(typeof data10 !== "boolean"){
-const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema76.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(!pattern68.test(data10)){
-const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-var _valid1 = _errs35 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-validate65.errors = vErrors;
-return false;
-}
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data11 = data.availability_zone;
-const _errs37 = errors;
-if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate65.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema76.properties.availability_zone.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-let data12 = data.share_network_id;
-const _errs39 = errors;
-if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate65.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema76.properties.share_network_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-let data13 = data.snapshot_id;
-const _errs41 = errors;
-if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate65.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema76.properties.snapshot_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-let data14 = data.share_group_id;
-const _errs43 = errors;
-if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate65.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema76.properties.share_group_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate65.errors = vErrors;
-return errors === 0;
-}
-validate65.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShare_body_2 = validate66;
-const schema77 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]}},"$id":"v_createShare_body_2"};
-
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_2" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate66.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate66.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_proto !== undefined){
-const _errs1 = errors;
-if(typeof data.share_proto !== "string"){
-validate66.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data1 = data.size;
-const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate66.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema77.properties.size.type},message:"must be integer,string,null"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate66.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
-validate66.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate66.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema77.properties.name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate66.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data3 = data.description;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate66.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema77.properties.description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate66.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-let data4 = data.display_name;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate66.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema77.properties.display_name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate66.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-let data5 = data.display_description;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate66.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema77.properties.display_description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(func1(data5) > 255){
-validate66.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-let data6 = data.share_type;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate66.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema77.properties.share_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.volume_type !== undefined){
-let data7 = data.volume_type;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate66.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema77.properties.volume_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-let data8 = data.metadata;
-const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-const _errs21 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data9 === "string"){
-if(func1(data9) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data9) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs23 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(data8 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(Array.isArray(data8)){
-if(data8.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate66.errors = vErrors;
-return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data10 = data.is_public;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid4 = false;
-const _errs31 = errors;
-if(typeof data10 !== "boolean"){
-const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema77.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(!pattern68.test(data10)){
-const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-var _valid1 = _errs35 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-validate66.errors = vErrors;
-return false;
-}
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data11 = data.availability_zone;
-const _errs37 = errors;
-if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate66.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema77.properties.availability_zone.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-let data12 = data.share_network_id;
-const _errs39 = errors;
-if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate66.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema77.properties.share_network_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-let data13 = data.snapshot_id;
-const _errs41 = errors;
-if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate66.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema77.properties.snapshot_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-let data14 = data.share_group_id;
-const _errs43 = errors;
-if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate66.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema77.properties.share_group_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.scheduler_hints !== undefined){
-let data15 = data.scheduler_hints;
-const _errs45 = errors;
-const _errs46 = errors;
-let valid5 = false;
-const _errs47 = errors;
-if(errors === _errs47){
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.same_host !== undefined){
-let data16 = data15.same_host;
-const _errs49 = errors;
-if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema77.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-var valid6 = _errs49 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.different_host !== undefined){
-let data17 = data15.different_host;
-const _errs51 = errors;
-if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema77.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-var valid6 = _errs51 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.only_host !== undefined){
-let data18 = data15.only_host;
-const _errs53 = errors;
-if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema77.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-var valid6 = _errs53 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-var _valid2 = _errs47 === errors;
-valid5 = valid5 || _valid2;
-if(_valid2){
-var props1 = {};
-props1.same_host = true;
-props1.different_host = true;
-props1.only_host = true;
-}
-const _errs55 = errors;
-if(data15 !== null){
-const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-var _valid2 = _errs55 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-validate66.errors = vErrors;
-return false;
-}
-else {
-errors = _errs46;
-if(vErrors !== null){
-if(_errs46){
-vErrors.length = _errs46;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
 validate66.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -12432,13 +11222,13 @@ return false;
 validate66.errors = vErrors;
 return errors === 0;
 }
-validate66.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true},"dynamicProps":false,"dynamicItems":false};
+validate66.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_3 = validate67;
-const schema78 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]}},"$id":"v_createShare_body_3"};
+export const v_createShare_body_0 = validate67;
+const schema78 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_0"};
 
 function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_3" */;
+/*# sourceURL="v_createShare_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate67.evaluated;
@@ -12827,7 +11617,7 @@ valid4 = valid4 || _valid1;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data10 === "string"){
-if(!pattern68.test(data10)){
+if(!pattern67.test(data10)){
 const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -12918,163 +11708,6 @@ var valid0 = _errs41 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.share_group_id !== undefined){
-let data14 = data.share_group_id;
-const _errs43 = errors;
-if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate67.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema78.properties.share_group_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.scheduler_hints !== undefined){
-let data15 = data.scheduler_hints;
-const _errs45 = errors;
-const _errs46 = errors;
-let valid5 = false;
-const _errs47 = errors;
-if(errors === _errs47){
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.same_host !== undefined){
-let data16 = data15.same_host;
-const _errs49 = errors;
-if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema78.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-var valid6 = _errs49 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.different_host !== undefined){
-let data17 = data15.different_host;
-const _errs51 = errors;
-if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema78.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-var valid6 = _errs51 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.only_host !== undefined){
-let data18 = data15.only_host;
-const _errs53 = errors;
-if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema78.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-var valid6 = _errs53 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-var _valid2 = _errs47 === errors;
-valid5 = valid5 || _valid2;
-if(_valid2){
-var props1 = {};
-props1.same_host = true;
-props1.different_host = true;
-props1.only_host = true;
-}
-const _errs55 = errors;
-if(data15 !== null){
-const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-var _valid2 = _errs55 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-validate67.errors = vErrors;
-return false;
-}
-else {
-errors = _errs46;
-if(vErrors !== null){
-if(_errs46){
-vErrors.length = _errs46;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-let data19 = data.mount_point_name;
-const _errs57 = errors;
-if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
-validate67.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema78.properties.mount_point_name.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
 }
 }
 }
@@ -13097,13 +11730,13 @@ return false;
 validate67.errors = vErrors;
 return errors === 0;
 }
-validate67.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate67.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_4 = validate68;
-const schema79 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]},"encryption_key_ref":{"type":["string","null"]}},"$id":"v_createShare_body_4"};
+export const v_createShare_body_1 = validate68;
+const schema79 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_1"};
 
 function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_4" */;
+/*# sourceURL="v_createShare_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate68.evaluated;
@@ -13492,7 +12125,7 @@ valid4 = valid4 || _valid1;
 const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data10 === "string"){
-if(!pattern68.test(data10)){
+if(!pattern67.test(data10)){
 const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -13596,6 +12229,528 @@ var valid0 = _errs43 === errors;
 else {
 var valid0 = true;
 }
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate68.errors = vErrors;
+return errors === 0;
+}
+validate68.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShare_body_2 = validate69;
+const schema80 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]}},"$id":"v_createShare_body_2"};
+
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShare_body_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate69.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
+validate69.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_proto !== undefined){
+const _errs1 = errors;
+if(typeof data.share_proto !== "string"){
+validate69.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data1 = data.size;
+const _errs3 = errors;
+if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate69.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema80.properties.size.type},message:"must be integer,string,null"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate69.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate69.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate69.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema80.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate69.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate69.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema80.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate69.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data4 = data.display_name;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate69.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema80.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate69.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data5 = data.display_description;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate69.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema80.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate69.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+let data6 = data.share_type;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate69.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema80.properties.share_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume_type !== undefined){
+let data7 = data.volume_type;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate69.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema80.properties.volume_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data8 = data.metadata;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+const _errs21 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data8){
+let data9 = data8[key1];
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data9 === "string"){
+if(func1(data9) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data9) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs23 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+const _errs25 = errors;
+if(data8 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid1 = valid1 || _valid0;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data8)){
+if(data8.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs27 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate69.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data10 = data.is_public;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data10 !== "boolean"){
+const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data10 === 0) || (data10 === 1))){
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema80.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(!pattern67.test(data10)){
+const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs35 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate69.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data11 = data.availability_zone;
+const _errs37 = errors;
+if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
+validate69.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema80.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data12 = data.share_network_id;
+const _errs39 = errors;
+if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
+validate69.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema80.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+let data13 = data.snapshot_id;
+const _errs41 = errors;
+if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
+validate69.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema80.properties.snapshot_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+let data14 = data.share_group_id;
+const _errs43 = errors;
+if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
+validate69.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema80.properties.share_group_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
 if(valid0){
 if(data.scheduler_hints !== undefined){
 let data15 = data.scheduler_hints;
@@ -13609,7 +12764,7 @@ if(data15.same_host !== undefined){
 let data16 = data15.same_host;
 const _errs49 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema79.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema80.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13628,7 +12783,7 @@ if(data15.different_host !== undefined){
 let data17 = data15.different_host;
 const _errs51 = errors;
 if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema79.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema80.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -13647,7 +12802,7 @@ if(data15.only_host !== undefined){
 let data18 = data15.only_host;
 const _errs53 = errors;
 if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema79.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema80.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -13705,7 +12860,658 @@ else {
 vErrors.push(err22);
 }
 errors++;
-validate68.errors = vErrors;
+validate69.errors = vErrors;
+return false;
+}
+else {
+errors = _errs46;
+if(vErrors !== null){
+if(_errs46){
+vErrors.length = _errs46;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate69.errors = vErrors;
+return errors === 0;
+}
+validate69.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShare_body_3 = validate70;
+const schema81 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]}},"$id":"v_createShare_body_3"};
+
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShare_body_3" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate70.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
+validate70.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_proto !== undefined){
+const _errs1 = errors;
+if(typeof data.share_proto !== "string"){
+validate70.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data1 = data.size;
+const _errs3 = errors;
+if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate70.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema81.properties.size.type},message:"must be integer,string,null"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate70.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate70.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate70.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema81.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate70.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate70.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema81.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate70.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data4 = data.display_name;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate70.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema81.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate70.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data5 = data.display_description;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate70.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema81.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate70.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+let data6 = data.share_type;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate70.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema81.properties.share_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume_type !== undefined){
+let data7 = data.volume_type;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate70.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema81.properties.volume_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data8 = data.metadata;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+const _errs21 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data8){
+let data9 = data8[key1];
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data9 === "string"){
+if(func1(data9) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data9) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs23 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+const _errs25 = errors;
+if(data8 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid1 = valid1 || _valid0;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data8)){
+if(data8.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs27 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate70.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data10 = data.is_public;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data10 !== "boolean"){
+const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data10 === 0) || (data10 === 1))){
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema81.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(!pattern67.test(data10)){
+const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs35 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate70.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data11 = data.availability_zone;
+const _errs37 = errors;
+if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
+validate70.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema81.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data12 = data.share_network_id;
+const _errs39 = errors;
+if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
+validate70.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema81.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+let data13 = data.snapshot_id;
+const _errs41 = errors;
+if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
+validate70.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema81.properties.snapshot_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+let data14 = data.share_group_id;
+const _errs43 = errors;
+if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
+validate70.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema81.properties.share_group_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scheduler_hints !== undefined){
+let data15 = data.scheduler_hints;
+const _errs45 = errors;
+const _errs46 = errors;
+let valid5 = false;
+const _errs47 = errors;
+if(errors === _errs47){
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.same_host !== undefined){
+let data16 = data15.same_host;
+const _errs49 = errors;
+if((typeof data16 !== "string") && (data16 !== null)){
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema81.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+var valid6 = _errs49 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.different_host !== undefined){
+let data17 = data15.different_host;
+const _errs51 = errors;
+if((typeof data17 !== "string") && (data17 !== null)){
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema81.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+var valid6 = _errs51 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.only_host !== undefined){
+let data18 = data15.only_host;
+const _errs53 = errors;
+if((typeof data18 !== "string") && (data18 !== null)){
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema81.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+var valid6 = _errs53 === errors;
+}
+else {
+var valid6 = true;
+}
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+var _valid2 = _errs47 === errors;
+valid5 = valid5 || _valid2;
+if(_valid2){
+var props1 = {};
+props1.same_host = true;
+props1.different_host = true;
+props1.only_host = true;
+}
+const _errs55 = errors;
+if(data15 !== null){
+const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+var _valid2 = _errs55 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+validate70.errors = vErrors;
 return false;
 }
 else {
@@ -13729,7 +13535,672 @@ if(data.mount_point_name !== undefined){
 let data19 = data.mount_point_name;
 const _errs57 = errors;
 if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
-validate68.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema79.properties.mount_point_name.type},message:"must be string,integer,null"}];
+validate70.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema81.properties.mount_point_name.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate70.errors = vErrors;
+return errors === 0;
+}
+validate70.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShare_body_4 = validate71;
+const schema82 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]},"encryption_key_ref":{"type":["string","null"]}},"$id":"v_createShare_body_4"};
+
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShare_body_4" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate71.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
+validate71.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_proto !== undefined){
+const _errs1 = errors;
+if(typeof data.share_proto !== "string"){
+validate71.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data1 = data.size;
+const _errs3 = errors;
+if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate71.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema82.properties.size.type},message:"must be integer,string,null"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate71.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate71.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate71.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema82.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate71.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate71.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema82.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate71.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data4 = data.display_name;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate71.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema82.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate71.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data5 = data.display_description;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate71.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema82.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate71.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+let data6 = data.share_type;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate71.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema82.properties.share_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume_type !== undefined){
+let data7 = data.volume_type;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate71.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema82.properties.volume_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data8 = data.metadata;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+const _errs21 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data8){
+let data9 = data8[key1];
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data9 === "string"){
+if(func1(data9) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data9) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs23 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+const _errs25 = errors;
+if(data8 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid1 = valid1 || _valid0;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data8)){
+if(data8.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs27 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate71.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data10 = data.is_public;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data10 !== "boolean"){
+const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data10 === 0) || (data10 === 1))){
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema82.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(!pattern67.test(data10)){
+const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs35 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate71.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data11 = data.availability_zone;
+const _errs37 = errors;
+if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
+validate71.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema82.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data12 = data.share_network_id;
+const _errs39 = errors;
+if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
+validate71.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema82.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+let data13 = data.snapshot_id;
+const _errs41 = errors;
+if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
+validate71.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema82.properties.snapshot_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+let data14 = data.share_group_id;
+const _errs43 = errors;
+if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
+validate71.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema82.properties.share_group_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scheduler_hints !== undefined){
+let data15 = data.scheduler_hints;
+const _errs45 = errors;
+const _errs46 = errors;
+let valid5 = false;
+const _errs47 = errors;
+if(errors === _errs47){
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.same_host !== undefined){
+let data16 = data15.same_host;
+const _errs49 = errors;
+if((typeof data16 !== "string") && (data16 !== null)){
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema82.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+var valid6 = _errs49 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.different_host !== undefined){
+let data17 = data15.different_host;
+const _errs51 = errors;
+if((typeof data17 !== "string") && (data17 !== null)){
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema82.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+var valid6 = _errs51 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.only_host !== undefined){
+let data18 = data15.only_host;
+const _errs53 = errors;
+if((typeof data18 !== "string") && (data18 !== null)){
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema82.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+var valid6 = _errs53 === errors;
+}
+else {
+var valid6 = true;
+}
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+var _valid2 = _errs47 === errors;
+valid5 = valid5 || _valid2;
+if(_valid2){
+var props1 = {};
+props1.same_host = true;
+props1.different_host = true;
+props1.only_host = true;
+}
+const _errs55 = errors;
+if(data15 !== null){
+const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+var _valid2 = _errs55 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+validate71.errors = vErrors;
+return false;
+}
+else {
+errors = _errs46;
+if(vErrors !== null){
+if(_errs46){
+vErrors.length = _errs46;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+let data19 = data.mount_point_name;
+const _errs57 = errors;
+if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
+validate71.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema82.properties.mount_point_name.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs57 === errors;
@@ -13742,7 +14213,7 @@ if(data.encryption_key_ref !== undefined){
 let data20 = data.encryption_key_ref;
 const _errs59 = errors;
 if((typeof data20 !== "string") && (data20 !== null)){
-validate68.errors = [{instancePath:instancePath+"/encryption_key_ref",schemaPath:"#/properties/encryption_key_ref/type",keyword:"type",params:{type: schema79.properties.encryption_key_ref.type},message:"must be string,null"}];
+validate71.errors = [{instancePath:instancePath+"/encryption_key_ref",schemaPath:"#/properties/encryption_key_ref/type",keyword:"type",params:{type: schema82.properties.encryption_key_ref.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs59 === errors;
@@ -13769,23 +14240,23 @@ var valid0 = true;
 }
 }
 else {
-validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate68.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
-validate68.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true,"encryption_key_ref":true},"dynamicProps":false,"dynamicItems":false};
+validate71.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true,"encryption_key_ref":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShare_body_0 = validate69;
-const schema80 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateShare_body_0"};
+export const v_updateShare_body_0 = validate72;
+const schema83 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateShare_body_0"};
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateShare_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate69.evaluated;
+const evaluated0 = validate72.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13798,13 +14269,13 @@ if(data.display_name !== undefined){
 let data0 = data.display_name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate69.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema80.properties.display_name.type},message:"must be string,null"}];
+validate72.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema83.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate69.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate72.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -13819,13 +14290,13 @@ if(data.display_description !== undefined){
 let data1 = data.display_description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate69.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema80.properties.display_description.type},message:"must be string,null"}];
+validate72.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema83.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate69.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate72.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -13866,7 +14337,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema80.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema83.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13880,7 +14351,7 @@ valid1 = valid1 || _valid0;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data2 === "string"){
-if(!pattern68.test(data2)){
+if(!pattern67.test(data2)){
 const err3 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -13913,7 +14384,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate69.errors = vErrors;
+validate72.errors = vErrors;
 return false;
 }
 else {
@@ -13936,128 +14407,6 @@ var valid0 = true;
 }
 }
 else {
-validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate69.errors = vErrors;
-return errors === 0;
-}
-validate69.evaluated = {"props":{"display_name":true,"display_description":true,"is_public":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_deleteShare_query_0 = validate70;
-const schema81 = {"type":"object","properties":{},"$id":"v_deleteShare_query_0"};
-
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_deleteShare_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate70.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate70.errors = vErrors;
-return errors === 0;
-}
-validate70.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-export const v_deleteShare_query_1 = validate71;
-const schema82 = {"type":"object","properties":{"share_group_id":{"type":"string"}},"$id":"v_deleteShare_query_1"};
-
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_deleteShare_query_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate71.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.share_group_id !== undefined){
-if(typeof data.share_group_id !== "string"){
-validate71.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-else {
-validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate71.errors = vErrors;
-return errors === 0;
-}
-validate71.evaluated = {"props":{"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_extendShare_body_0 = validate72;
-const schema83 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"}},"$id":"v_extendShare_body_0"};
-
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_extendShare_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate72.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.new_size === undefined) && (missing0 = "new_size")){
-validate72.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.new_size !== undefined){
-let data0 = data.new_size;
-const _errs1 = errors;
-if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-validate72.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema83.properties.new_size.type},message:"must be integer,string"}];
-return false;
-}
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 > 2147483647 || isNaN(data0)){
-validate72.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
-return false;
-}
-else {
-if(data0 < 0 || isNaN(data0)){
-validate72.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-validate72.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-}
-}
-else {
 validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -14065,13 +14414,13 @@ return false;
 validate72.errors = vErrors;
 return errors === 0;
 }
-validate72.evaluated = {"props":{"new_size":true},"dynamicProps":false,"dynamicItems":false};
+validate72.evaluated = {"props":{"display_name":true,"display_description":true,"is_public":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_extendShare_body_1 = validate73;
-const schema84 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_extendShare_body_1"};
+export const v_deleteShare_query_0 = validate73;
+const schema84 = {"type":"object","properties":{},"$id":"v_deleteShare_query_0"};
 
 function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_extendShare_body_1" */;
+/*# sourceURL="v_deleteShare_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate73.evaluated;
@@ -14082,10 +14431,68 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
+if(!(data && typeof data == "object" && !Array.isArray(data))){
+validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate73.errors = vErrors;
+return errors === 0;
+}
+validate73.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+export const v_deleteShare_query_1 = validate74;
+const schema85 = {"type":"object","properties":{"share_group_id":{"type":"string"}},"$id":"v_deleteShare_query_1"};
+
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_deleteShare_query_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate74.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.share_group_id !== undefined){
+if(typeof data.share_group_id !== "string"){
+validate74.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+else {
+validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate74.errors = vErrors;
+return errors === 0;
+}
+validate74.evaluated = {"props":{"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_extendShare_body_0 = validate75;
+const schema86 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"}},"$id":"v_extendShare_body_0"};
+
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_extendShare_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate75.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.new_size === undefined) && (missing0 = "new_size")){
-validate73.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate75.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -14093,18 +14500,18 @@ if(data.new_size !== undefined){
 let data0 = data.new_size;
 const _errs1 = errors;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-validate73.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema84.properties.new_size.type},message:"must be integer,string"}];
+validate75.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema86.properties.new_size.type},message:"must be integer,string"}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 2147483647 || isNaN(data0)){
-validate73.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+validate75.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
 if(data0 < 0 || isNaN(data0)){
-validate73.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate75.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -14112,7 +14519,71 @@ return false;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern5.test(data0)){
-validate73.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate75.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate75.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate75.errors = vErrors;
+return errors === 0;
+}
+validate75.evaluated = {"props":{"new_size":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_extendShare_body_1 = validate76;
+const schema87 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_extendShare_body_1"};
+
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_extendShare_body_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate76.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.new_size === undefined) && (missing0 = "new_size")){
+validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.new_size !== undefined){
+let data0 = data.new_size;
+const _errs1 = errors;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+validate76.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema87.properties.new_size.type},message:"must be integer,string"}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 2147483647 || isNaN(data0)){
+validate76.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data0 < 0 || isNaN(data0)){
+validate76.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+validate76.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
@@ -14154,7 +14625,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema84.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema87.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14168,7 +14639,7 @@ valid1 = valid1 || _valid0;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data1 === "string"){
-if(!pattern68.test(data1)){
+if(!pattern67.test(data1)){
 const err3 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -14201,7 +14672,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate73.errors = vErrors;
+validate76.errors = vErrors;
 return false;
 }
 else {
@@ -14224,24 +14695,23 @@ var valid0 = true;
 }
 }
 else {
-validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate73.errors = vErrors;
+validate76.errors = vErrors;
 return errors === 0;
 }
-validate73.evaluated = {"props":{"new_size":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate76.evaluated = {"props":{"new_size":true,"force":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_revertShare_body_0 = validate74;
-const schema85 = {"type":"object","required":["snapshot_id"],"properties":{"snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},"$id":"v_revertShare_body_0"};
-const pattern128 = new RegExp("^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$", "u");
+export const v_revertShare_body_0 = validate77;
+const schema88 = {"type":"object","required":["snapshot_id"],"properties":{"snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},"$id":"v_revertShare_body_0"};
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_revertShare_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate74.evaluated;
+const evaluated0 = validate77.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14252,7 +14722,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.snapshot_id === undefined) && (missing0 = "snapshot_id")){
-validate74.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate77.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -14261,13 +14731,13 @@ let data0 = data.snapshot_id;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!pattern128.test(data0)){
-validate74.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+if(!pattern69.test(data0)){
+validate77.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
 }
 else {
-validate74.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14275,23 +14745,23 @@ return false;
 }
 }
 else {
-validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate74.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
-validate74.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
+validate77.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_0 = validate75;
-const schema86 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]}},"$id":"v_allowShareAccess_body_0"};
+export const v_allowShareAccess_body_0 = validate78;
+const schema89 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]}},"$id":"v_allowShareAccess_body_0"};
 
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate75.evaluated;
+const evaluated0 = validate78.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14302,14 +14772,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate75.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate75.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate78.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -14321,7 +14791,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate75.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate78.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -14334,7 +14804,7 @@ if(data.access_level !== undefined){
 let data2 = data.access_level;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate75.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema86.properties.access_level.type},message:"must be string,null"}];
+validate78.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema89.properties.access_level.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -14347,23 +14817,23 @@ var valid0 = true;
 }
 }
 else {
-validate75.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate75.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
-validate75.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true},"dynamicProps":false,"dynamicItems":false};
+validate78.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_1 = validate76;
-const schema87 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_allowShareAccess_body_1"};
+export const v_allowShareAccess_body_1 = validate79;
+const schema90 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_allowShareAccess_body_1"};
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate76.evaluated;
+const evaluated0 = validate79.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14374,14 +14844,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate76.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate79.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -14393,7 +14863,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate76.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate79.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -14406,7 +14876,7 @@ if(data.access_level !== undefined){
 let data2 = data.access_level;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate76.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema87.properties.access_level.type},message:"must be string,null"}];
+validate79.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema90.properties.access_level.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -14571,7 +15041,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate76.errors = vErrors;
+validate79.errors = vErrors;
 return false;
 }
 else {
@@ -14596,23 +15066,23 @@ var valid0 = true;
 }
 }
 else {
-validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate76.errors = vErrors;
+validate79.errors = vErrors;
 return errors === 0;
 }
-validate76.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate79.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_2 = validate77;
-const schema88 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"lock_visibility":{},"lock_deletion":{},"lock_reason":{"type":["string","integer","null"],"maxLength":1023}},"$id":"v_allowShareAccess_body_2"};
+export const v_allowShareAccess_body_2 = validate80;
+const schema91 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"lock_visibility":{},"lock_deletion":{},"lock_reason":{"type":["string","integer","null"],"maxLength":1023}},"$id":"v_allowShareAccess_body_2"};
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_2" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate77.evaluated;
+const evaluated0 = validate80.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14623,14 +15093,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate77.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate77.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate80.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -14642,7 +15112,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate77.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate80.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -14655,7 +15125,7 @@ if(data.access_level !== undefined){
 let data2 = data.access_level;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate77.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema88.properties.access_level.type},message:"must be string,null"}];
+validate80.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema91.properties.access_level.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -14820,7 +15290,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate77.errors = vErrors;
+validate80.errors = vErrors;
 return false;
 }
 else {
@@ -14844,13 +15314,13 @@ if(data.lock_reason !== undefined){
 let data5 = data.lock_reason;
 const _errs19 = errors;
 if(((typeof data5 !== "string") && (!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5))))) && (data5 !== null)){
-validate77.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema88.properties.lock_reason.type},message:"must be string,integer,null"}];
+validate80.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema91.properties.lock_reason.type},message:"must be string,integer,null"}];
 return false;
 }
 if(errors === _errs19){
 if(typeof data5 === "string"){
 if(func1(data5) > 1023){
-validate77.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
+validate80.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
 return false;
 }
 }
@@ -14867,23 +15337,23 @@ var valid0 = true;
 }
 }
 else {
-validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate77.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
-validate77.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true,"lock_visibility":true,"lock_deletion":true,"lock_reason":true},"dynamicProps":false,"dynamicItems":false};
+validate80.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true,"lock_visibility":true,"lock_deletion":true,"lock_reason":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_denyShareAccess_body_0 = validate78;
-const schema89 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]}},"$id":"v_denyShareAccess_body_0"};
+export const v_denyShareAccess_body_0 = validate81;
+const schema92 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]}},"$id":"v_denyShareAccess_body_0"};
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_denyShareAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate78.evaluated;
+const evaluated0 = validate81.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14894,37 +15364,37 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.access_id === undefined) && (missing0 = "access_id")){
-validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_id !== undefined){
 let data0 = data.access_id;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate78.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema89.properties.access_id.type},message:"must be string,integer,null"}];
+validate81.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema92.properties.access_id.type},message:"must be string,integer,null"}];
 return false;
 }
 }
 }
 }
 else {
-validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate78.errors = vErrors;
+validate81.errors = vErrors;
 return errors === 0;
 }
-validate78.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
+validate81.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_denyShareAccess_body_1 = validate79;
-const schema90 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]},"unrestrict":{}},"$id":"v_denyShareAccess_body_1"};
+export const v_denyShareAccess_body_1 = validate82;
+const schema93 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]},"unrestrict":{}},"$id":"v_denyShareAccess_body_1"};
 
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_denyShareAccess_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate79.evaluated;
+const evaluated0 = validate82.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14935,37 +15405,37 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.access_id === undefined) && (missing0 = "access_id")){
-validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_id !== undefined){
 let data0 = data.access_id;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate79.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema90.properties.access_id.type},message:"must be string,integer,null"}];
+validate82.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema93.properties.access_id.type},message:"must be string,integer,null"}];
 return false;
 }
 }
 }
 }
 else {
-validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate79.errors = vErrors;
+validate82.errors = vErrors;
 return errors === 0;
 }
-validate79.evaluated = {"props":{"access_id":true,"unrestrict":true},"dynamicProps":false,"dynamicItems":false};
+validate82.evaluated = {"props":{"access_id":true,"unrestrict":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareStatus_body_0 = validate80;
-const schema91 = {"type":"object","properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]},"os-status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareStatus_body_0"};
+export const v_resetShareStatus_body_0 = validate83;
+const schema94 = {"type":"object","properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]},"os-status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareStatus_body_0"};
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_resetShareStatus_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate80.evaluated;
+const evaluated0 = validate83.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14978,11 +15448,11 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate80.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate83.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((((data0 === "available") || (data0 === "creating")) || (data0 === "deleting")) || (data0 === "error")) || (data0 === "error_deleting")) || (data0 === "migrating")) || (data0 === "migrating_to")) || (data0 === "server_migrating"))){
-validate80.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema91.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate83.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema94.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -14995,11 +15465,11 @@ if(data["os-status"] !== undefined){
 let data1 = data["os-status"];
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate80.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate83.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((((data1 === "available") || (data1 === "creating")) || (data1 === "deleting")) || (data1 === "error")) || (data1 === "error_deleting")) || (data1 === "migrating")) || (data1 === "migrating_to")) || (data1 === "server_migrating"))){
-validate80.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/enum",keyword:"enum",params:{allowedValues: schema91.properties["os-status"].enum},message:"must be equal to one of the allowed values"}];
+validate83.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/enum",keyword:"enum",params:{allowedValues: schema94.properties["os-status"].enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -15010,23 +15480,23 @@ var valid0 = true;
 }
 }
 else {
-validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate80.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
-validate80.evaluated = {"props":{"status":true,"os-status":true},"dynamicProps":false,"dynamicItems":false};
+validate83.evaluated = {"props":{"status":true,"os-status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareTaskState_body_0 = validate81;
-const schema92 = {"type":"object","properties":{"task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]},"os-task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]}},"$id":"v_resetShareTaskState_body_0"};
+export const v_resetShareTaskState_body_0 = validate84;
+const schema95 = {"type":"object","properties":{"task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]},"os-task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]}},"$id":"v_resetShareTaskState_body_0"};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_resetShareTaskState_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate81.evaluated;
+const evaluated0 = validate84.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15039,11 +15509,11 @@ if(data.task_state !== undefined){
 let data0 = data.task_state;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate81.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/type",keyword:"type",params:{type: schema92.properties.task_state.type},message:"must be string,null"}];
+validate84.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/type",keyword:"type",params:{type: schema95.properties.task_state.type},message:"must be string,null"}];
 return false;
 }
 if(!(((((((((((((((data0 === "migration_starting") || (data0 === "migration_in_progress")) || (data0 === "migration_completing")) || (data0 === "migration_success")) || (data0 === "migration_error")) || (data0 === "migration_cancelled")) || (data0 === "migration_driver_in_progress")) || (data0 === "migration_driver_phase1_done")) || (data0 === "data_copying_starting")) || (data0 === "data_copying_in_progress")) || (data0 === "data_copying_completing")) || (data0 === "data_copying_completed")) || (data0 === "data_copying_cancelled")) || (data0 === "data_copying_error")) || (data0 === null))){
-validate81.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/enum",keyword:"enum",params:{allowedValues: schema92.properties.task_state.enum},message:"must be equal to one of the allowed values"}];
+validate84.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/enum",keyword:"enum",params:{allowedValues: schema95.properties.task_state.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -15056,353 +15526,17 @@ if(data["os-task_state"] !== undefined){
 let data1 = data["os-task_state"];
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate81.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/type",keyword:"type",params:{type: schema92.properties["os-task_state"].type},message:"must be string,null"}];
+validate84.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/type",keyword:"type",params:{type: schema95.properties["os-task_state"].type},message:"must be string,null"}];
 return false;
 }
 if(!(((((((((((((((data1 === "migration_starting") || (data1 === "migration_in_progress")) || (data1 === "migration_completing")) || (data1 === "migration_success")) || (data1 === "migration_error")) || (data1 === "migration_cancelled")) || (data1 === "migration_driver_in_progress")) || (data1 === "migration_driver_phase1_done")) || (data1 === "data_copying_starting")) || (data1 === "data_copying_in_progress")) || (data1 === "data_copying_completing")) || (data1 === "data_copying_completed")) || (data1 === "data_copying_cancelled")) || (data1 === "data_copying_error")) || (data1 === null))){
-validate81.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/enum",keyword:"enum",params:{allowedValues: schema92.properties["os-task_state"].enum},message:"must be equal to one of the allowed values"}];
+validate84.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/enum",keyword:"enum",params:{allowedValues: schema95.properties["os-task_state"].enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-else {
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate81.errors = vErrors;
-return errors === 0;
-}
-validate81.evaluated = {"props":{"task_state":true,"os-task_state":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listSnapshotInstances_query_0 = validate82;
-const schema93 = {"type":"object","properties":{"snapshot_id":{"type":"string"}},"$id":"v_listSnapshotInstances_query_0"};
-
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotInstances_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate82.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.snapshot_id !== undefined){
-if(typeof data.snapshot_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-else {
-validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate82.errors = vErrors;
-return errors === 0;
-}
-validate82.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_resetSnapshotInstanceStatus_body_0 = validate83;
-const schema94 = {"type":"object","required":["status"],"properties":{"status":{"type":"string"}},"$id":"v_resetSnapshotInstanceStatus_body_0"};
-
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetSnapshotInstanceStatus_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate83.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.status === undefined) && (missing0 = "status")){
-validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.status !== undefined){
-if(typeof data.status !== "string"){
-validate83.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate83.errors = vErrors;
-return errors === 0;
-}
-validate83.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listSnapshots_query_0 = validate84;
-const schema95 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_0"};
-
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate84.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-validate84.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate84.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
-validate84.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate84.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-let data2 = data.sort_key;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate84.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate84.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate84.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-let data3 = data.sort_dir;
-const _errs7 = errors;
-if(!((data3 === "asc") || (data3 === "desc"))){
-validate84.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema95.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs8 = errors;
-if(typeof data.project_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs10 = errors;
-if(typeof data.name !== "string"){
-validate84.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs12 = errors;
-if(typeof data.display_name !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs14 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs16 = errors;
-if(typeof data.display_description !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs18 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs20 = errors;
-if(typeof data.status !== "string"){
-validate84.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_id !== undefined){
-const _errs22 = errors;
-if(typeof data.share_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs24 = errors;
-if(typeof data.size !== "string"){
-validate84.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs26 = errors;
-if(typeof data.usage !== "string"){
-validate84.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-let data14 = data.all_tenants;
-const _errs28 = errors;
-if(errors === _errs28){
-if(typeof data14 === "string"){
-if(!pattern68.test(data14)){
-validate84.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate84.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -15414,13 +15548,13 @@ return false;
 validate84.errors = vErrors;
 return errors === 0;
 }
-validate84.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate84.evaluated = {"props":{"task_state":true,"os-task_state":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_1 = validate85;
-const schema96 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_1"};
+export const v_listSnapshotInstances_query_0 = validate85;
+const schema96 = {"type":"object","properties":{"snapshot_id":{"type":"string"}},"$id":"v_listSnapshotInstances_query_0"};
 
 function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_1" */;
+/*# sourceURL="v_listSnapshotInstances_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate85.evaluated;
@@ -15432,279 +15566,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-validate85.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(data.snapshot_id !== undefined){
+if(typeof data.snapshot_id !== "string"){
+validate85.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate85.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
-validate85.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate85.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-let data2 = data.sort_key;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate85.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate85.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate85.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-let data3 = data.sort_dir;
-const _errs7 = errors;
-if(!((data3 === "asc") || (data3 === "desc"))){
-validate85.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema96.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs8 = errors;
-if(typeof data.project_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs10 = errors;
-if(typeof data.name !== "string"){
-validate85.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs12 = errors;
-if(typeof data.display_name !== "string"){
-validate85.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs14 = errors;
-if(typeof data["name~"] !== "string"){
-validate85.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs16 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate85.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs18 = errors;
-if(typeof data.description !== "string"){
-validate85.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs20 = errors;
-if(typeof data.display_description !== "string"){
-validate85.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs22 = errors;
-if(typeof data["description~"] !== "string"){
-validate85.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs24 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate85.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs26 = errors;
-if(typeof data.status !== "string"){
-validate85.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_id !== undefined){
-const _errs28 = errors;
-if(typeof data.share_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs30 = errors;
-if(typeof data.size !== "string"){
-validate85.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs32 = errors;
-if(typeof data.usage !== "string"){
-validate85.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-let data17 = data.all_tenants;
-const _errs34 = errors;
-if(errors === _errs34){
-if(typeof data17 === "string"){
-if(!pattern68.test(data17)){
-validate85.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate85.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -15716,13 +15581,13 @@ return false;
 validate85.errors = vErrors;
 return errors === 0;
 }
-validate85.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate85.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_2 = validate86;
-const schema97 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_2"};
+export const v_resetSnapshotInstanceStatus_body_0 = validate86;
+const schema97 = {"type":"object","required":["status"],"properties":{"status":{"type":"string"}},"$id":"v_resetSnapshotInstanceStatus_body_0"};
 
 function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_2" */;
+/*# sourceURL="v_resetSnapshotInstanceStatus_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate86.evaluated;
@@ -15734,291 +15599,16 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-validate86.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate86.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
-validate86.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate86.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-let data2 = data.sort_key;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate86.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+let missing0;
+if((data.status === undefined) && (missing0 = "status")){
+validate86.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(func1(data2) < 1){
-validate86.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate86.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-let data3 = data.sort_dir;
-const _errs7 = errors;
-if(!((data3 === "asc") || (data3 === "desc"))){
-validate86.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema97.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs8 = errors;
-if(typeof data.project_id !== "string"){
-validate86.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs10 = errors;
-if(typeof data.name !== "string"){
-validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs12 = errors;
-if(typeof data.display_name !== "string"){
-validate86.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs14 = errors;
-if(typeof data["name~"] !== "string"){
-validate86.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs16 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate86.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs18 = errors;
-if(typeof data.description !== "string"){
-validate86.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs20 = errors;
-if(typeof data.display_description !== "string"){
-validate86.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs22 = errors;
-if(typeof data["description~"] !== "string"){
-validate86.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs24 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate86.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.status !== undefined){
-const _errs26 = errors;
 if(typeof data.status !== "string"){
 validate86.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_id !== undefined){
-const _errs28 = errors;
-if(typeof data.share_id !== "string"){
-validate86.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs30 = errors;
-if(typeof data.size !== "string"){
-validate86.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs32 = errors;
-if(typeof data.usage !== "string"){
-validate86.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs34 = errors;
-if(typeof data.metadata !== "string"){
-validate86.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-let data18 = data.all_tenants;
-const _errs36 = errors;
-if(errors === _errs36){
-if(typeof data18 === "string"){
-if(!pattern68.test(data18)){
-validate86.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate86.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -16031,13 +15621,13 @@ return false;
 validate86.errors = vErrors;
 return errors === 0;
 }
-validate86.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate86.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_3 = validate87;
-const schema98 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_3"};
+export const v_listSnapshots_query_0 = validate87;
+const schema98 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_0"};
 
 function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_3" */;
+/*# sourceURL="v_listSnapshots_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate87.evaluated;
@@ -16167,10 +15757,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs14 = errors;
-if(typeof data["name~"] !== "string"){
-validate87.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate87.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -16179,10 +15769,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs16 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate87.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate87.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -16191,10 +15781,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs18 = errors;
-if(typeof data.description !== "string"){
-validate87.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate87.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -16203,10 +15793,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.status !== undefined){
 const _errs20 = errors;
-if(typeof data.display_description !== "string"){
-validate87.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate87.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -16215,10 +15805,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
+if(data.share_id !== undefined){
 const _errs22 = errors;
-if(typeof data["description~"] !== "string"){
-validate87.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_id !== "string"){
+validate87.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -16227,10 +15817,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.size !== undefined){
 const _errs24 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate87.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.size !== "string"){
+validate87.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -16239,10 +15829,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.usage !== undefined){
 const _errs26 = errors;
-if(typeof data.status !== "string"){
-validate87.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.usage !== "string"){
+validate87.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -16251,81 +15841,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_id !== undefined){
-const _errs28 = errors;
-if(typeof data.share_id !== "string"){
-validate87.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs30 = errors;
-if(typeof data.size !== "string"){
-validate87.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs32 = errors;
-if(typeof data.usage !== "string"){
-validate87.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs34 = errors;
-if(typeof data.metadata !== "string"){
-validate87.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data18 = data.with_count;
-const _errs36 = errors;
-if(errors === _errs36){
-if(typeof data18 === "string"){
-if(!pattern68.test(data18)){
-validate87.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate87.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.all_tenants !== undefined){
-let data19 = data.all_tenants;
-const _errs38 = errors;
-if(errors === _errs38){
-if(typeof data19 === "string"){
-if(!pattern68.test(data19)){
+let data14 = data.all_tenants;
+const _errs28 = errors;
+if(errors === _errs28){
+if(typeof data14 === "string"){
+if(!pattern67.test(data14)){
 validate87.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -16335,15 +15856,10 @@ validate87.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs38 === errors;
+var valid0 = _errs28 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-}
-}
 }
 }
 }
@@ -16368,13 +15884,13 @@ return false;
 validate87.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"with_count":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate87.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_0 = validate88;
-const schema99 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_0"};
+export const v_listSnapshots_query_1 = validate88;
+const schema99 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_1"};
 
 function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotsDetail_query_0" */;
+/*# sourceURL="v_listSnapshots_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate88.evaluated;
@@ -16468,20 +15984,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data4 = data.with_count;
+if(data.project_id !== undefined){
 const _errs8 = errors;
-if(errors === _errs8){
-if(typeof data4 === "string"){
-if(!pattern68.test(data4)){
-validate88.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.project_id !== "string"){
+validate88.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate88.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs8 === errors;
 }
@@ -16489,10 +15996,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.name !== undefined){
 const _errs10 = errors;
-if(typeof data.all_tenants !== "string"){
-validate88.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate88.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -16501,10 +16008,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.display_name !== undefined){
 const _errs12 = errors;
-if(typeof data.project_id !== "string"){
-validate88.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate88.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -16513,10 +16020,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data["name~"] !== undefined){
 const _errs14 = errors;
-if(typeof data.name !== "string"){
-validate88.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate88.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -16525,10 +16032,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs16 = errors;
-if(typeof data.display_name !== "string"){
-validate88.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate88.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -16537,10 +16044,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.description !== undefined){
 const _errs18 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate88.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate88.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -16561,10 +16068,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data["description~"] !== undefined){
 const _errs22 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate88.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate88.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -16573,10 +16080,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs24 = errors;
-if(typeof data.status !== "string"){
-validate88.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate88.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -16585,10 +16092,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_id !== undefined){
+if(data.status !== undefined){
 const _errs26 = errors;
-if(typeof data.share_id !== "string"){
-validate88.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate88.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -16597,10 +16104,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.size !== undefined){
+if(data.share_id !== undefined){
 const _errs28 = errors;
-if(typeof data.size !== "string"){
-validate88.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_id !== "string"){
+validate88.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -16609,16 +16116,51 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.usage !== undefined){
+if(data.size !== undefined){
 const _errs30 = errors;
-if(typeof data.usage !== "string"){
-validate88.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.size !== "string"){
+validate88.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs32 = errors;
+if(typeof data.usage !== "string"){
+validate88.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+let data17 = data.all_tenants;
+const _errs34 = errors;
+if(errors === _errs34){
+if(typeof data17 === "string"){
+if(!pattern67.test(data17)){
+validate88.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate88.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -16644,13 +16186,13 @@ return false;
 validate88.errors = vErrors;
 return errors === 0;
 }
-validate88.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate88.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_1 = validate89;
-const schema100 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_1"};
+export const v_listSnapshots_query_2 = validate89;
+const schema100 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_2"};
 
 function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotsDetail_query_1" */;
+/*# sourceURL="v_listSnapshots_query_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate89.evaluated;
@@ -16744,20 +16286,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data4 = data.with_count;
+if(data.project_id !== undefined){
 const _errs8 = errors;
-if(errors === _errs8){
-if(typeof data4 === "string"){
-if(!pattern68.test(data4)){
-validate89.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.project_id !== "string"){
+validate89.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate89.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs8 === errors;
 }
@@ -16765,10 +16298,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.name !== undefined){
 const _errs10 = errors;
-if(typeof data.all_tenants !== "string"){
-validate89.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate89.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -16777,10 +16310,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.display_name !== undefined){
 const _errs12 = errors;
-if(typeof data.project_id !== "string"){
-validate89.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate89.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -16789,10 +16322,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data["name~"] !== undefined){
 const _errs14 = errors;
-if(typeof data.name !== "string"){
-validate89.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate89.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -16801,10 +16334,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs16 = errors;
-if(typeof data.display_name !== "string"){
-validate89.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate89.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -16813,10 +16346,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data.description !== undefined){
 const _errs18 = errors;
-if(typeof data["name~"] !== "string"){
-validate89.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate89.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -16825,10 +16358,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs20 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate89.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate89.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -16837,10 +16370,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["description~"] !== undefined){
 const _errs22 = errors;
-if(typeof data.description !== "string"){
-validate89.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate89.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -16849,10 +16382,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs24 = errors;
-if(typeof data.display_description !== "string"){
-validate89.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate89.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -16861,10 +16394,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
+if(data.status !== undefined){
 const _errs26 = errors;
-if(typeof data["description~"] !== "string"){
-validate89.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate89.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -16873,10 +16406,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.share_id !== undefined){
 const _errs28 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate89.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_id !== "string"){
+validate89.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -16885,10 +16418,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.size !== undefined){
 const _errs30 = errors;
-if(typeof data.status !== "string"){
-validate89.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.size !== "string"){
+validate89.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -16897,10 +16430,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_id !== undefined){
+if(data.usage !== undefined){
 const _errs32 = errors;
-if(typeof data.share_id !== "string"){
-validate89.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.usage !== "string"){
+validate89.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -16909,10 +16442,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.size !== undefined){
+if(data.metadata !== undefined){
 const _errs34 = errors;
-if(typeof data.size !== "string"){
-validate89.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate89.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -16921,11 +16454,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.usage !== undefined){
+if(data.all_tenants !== undefined){
+let data18 = data.all_tenants;
 const _errs36 = errors;
-if(typeof data.usage !== "string"){
-validate89.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs36){
+if(typeof data18 === "string"){
+if(!pattern67.test(data18)){
+validate89.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
+}
+}
+else {
+validate89.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs36 === errors;
 }
@@ -16959,13 +16501,13 @@ return false;
 validate89.errors = vErrors;
 return errors === 0;
 }
-validate89.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate89.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_2 = validate90;
-const schema101 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_2"};
+export const v_listSnapshots_query_3 = validate90;
+const schema101 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_3"};
 
 function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotsDetail_query_2" */;
+/*# sourceURL="v_listSnapshots_query_3" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate90.evaluated;
@@ -17059,12 +16601,180 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data4 = data.with_count;
+if(data.project_id !== undefined){
 const _errs8 = errors;
-if(errors === _errs8){
-if(typeof data4 === "string"){
-if(!pattern68.test(data4)){
+if(typeof data.project_id !== "string"){
+validate90.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs10 = errors;
+if(typeof data.name !== "string"){
+validate90.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs12 = errors;
+if(typeof data.display_name !== "string"){
+validate90.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs14 = errors;
+if(typeof data["name~"] !== "string"){
+validate90.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs16 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate90.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs18 = errors;
+if(typeof data.description !== "string"){
+validate90.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs20 = errors;
+if(typeof data.display_description !== "string"){
+validate90.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs22 = errors;
+if(typeof data["description~"] !== "string"){
+validate90.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs24 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate90.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs26 = errors;
+if(typeof data.status !== "string"){
+validate90.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_id !== undefined){
+const _errs28 = errors;
+if(typeof data.share_id !== "string"){
+validate90.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+const _errs30 = errors;
+if(typeof data.size !== "string"){
+validate90.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs32 = errors;
+if(typeof data.usage !== "string"){
+validate90.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs34 = errors;
+if(typeof data.metadata !== "string"){
+validate90.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data18 = data.with_count;
+const _errs36 = errors;
+if(errors === _errs36){
+if(typeof data18 === "string"){
+if(!pattern67.test(data18)){
 validate90.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -17074,185 +16784,26 @@ validate90.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/prop
 return false;
 }
 }
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs10 = errors;
-if(typeof data.all_tenants !== "string"){
-validate90.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs12 = errors;
-if(typeof data.project_id !== "string"){
-validate90.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs14 = errors;
-if(typeof data.name !== "string"){
-validate90.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs16 = errors;
-if(typeof data.display_name !== "string"){
-validate90.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs18 = errors;
-if(typeof data["name~"] !== "string"){
-validate90.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs20 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate90.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs22 = errors;
-if(typeof data.description !== "string"){
-validate90.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs24 = errors;
-if(typeof data.display_description !== "string"){
-validate90.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs26 = errors;
-if(typeof data["description~"] !== "string"){
-validate90.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs28 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate90.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs30 = errors;
-if(typeof data.status !== "string"){
-validate90.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_id !== undefined){
-const _errs32 = errors;
-if(typeof data.share_id !== "string"){
-validate90.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs34 = errors;
-if(typeof data.size !== "string"){
-validate90.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs36 = errors;
-if(typeof data.usage !== "string"){
-validate90.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 var valid0 = _errs36 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.all_tenants !== undefined){
+let data19 = data.all_tenants;
 const _errs38 = errors;
-if(typeof data.metadata !== "string"){
-validate90.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs38){
+if(typeof data19 === "string"){
+if(!pattern67.test(data19)){
+validate90.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
+}
+}
+else {
+validate90.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs38 === errors;
 }
@@ -17287,13 +16838,13 @@ return false;
 validate90.errors = vErrors;
 return errors === 0;
 }
-validate90.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate90.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"with_count":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createSnapshot_body_0 = validate91;
-const schema102 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{}},"$id":"v_createSnapshot_body_0"};
+export const v_listSnapshotsDetail_query_0 = validate91;
+const schema102 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_0"};
 
 function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createSnapshot_body_0" */;
+/*# sourceURL="v_listSnapshotsDetail_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate91.evaluated;
@@ -17305,9 +16856,928 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+validate91.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate91.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate91.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate91.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+let data2 = data.sort_key;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate91.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate91.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate91.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+let data3 = data.sort_dir;
+const _errs7 = errors;
+if(!((data3 === "asc") || (data3 === "desc"))){
+validate91.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema102.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data4 = data.with_count;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data4 === "string"){
+if(!pattern67.test(data4)){
+validate91.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate91.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs10 = errors;
+if(typeof data.all_tenants !== "string"){
+validate91.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs12 = errors;
+if(typeof data.project_id !== "string"){
+validate91.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs14 = errors;
+if(typeof data.name !== "string"){
+validate91.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs16 = errors;
+if(typeof data.display_name !== "string"){
+validate91.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs18 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate91.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs20 = errors;
+if(typeof data.display_description !== "string"){
+validate91.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs22 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate91.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs24 = errors;
+if(typeof data.status !== "string"){
+validate91.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_id !== undefined){
+const _errs26 = errors;
+if(typeof data.share_id !== "string"){
+validate91.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+const _errs28 = errors;
+if(typeof data.size !== "string"){
+validate91.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs30 = errors;
+if(typeof data.usage !== "string"){
+validate91.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate91.errors = vErrors;
+return errors === 0;
+}
+validate91.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSnapshotsDetail_query_1 = validate92;
+const schema103 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_1"};
+
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSnapshotsDetail_query_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate92.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+validate92.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate92.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate92.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate92.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+let data2 = data.sort_key;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate92.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate92.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate92.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+let data3 = data.sort_dir;
+const _errs7 = errors;
+if(!((data3 === "asc") || (data3 === "desc"))){
+validate92.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema103.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data4 = data.with_count;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data4 === "string"){
+if(!pattern67.test(data4)){
+validate92.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate92.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs10 = errors;
+if(typeof data.all_tenants !== "string"){
+validate92.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs12 = errors;
+if(typeof data.project_id !== "string"){
+validate92.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs14 = errors;
+if(typeof data.name !== "string"){
+validate92.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs16 = errors;
+if(typeof data.display_name !== "string"){
+validate92.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs18 = errors;
+if(typeof data["name~"] !== "string"){
+validate92.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs20 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate92.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs22 = errors;
+if(typeof data.description !== "string"){
+validate92.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs24 = errors;
+if(typeof data.display_description !== "string"){
+validate92.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs26 = errors;
+if(typeof data["description~"] !== "string"){
+validate92.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs28 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate92.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs30 = errors;
+if(typeof data.status !== "string"){
+validate92.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_id !== undefined){
+const _errs32 = errors;
+if(typeof data.share_id !== "string"){
+validate92.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+const _errs34 = errors;
+if(typeof data.size !== "string"){
+validate92.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs36 = errors;
+if(typeof data.usage !== "string"){
+validate92.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate92.errors = vErrors;
+return errors === 0;
+}
+validate92.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSnapshotsDetail_query_2 = validate93;
+const schema104 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_2"};
+
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSnapshotsDetail_query_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate93.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+validate93.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate93.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate93.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate93.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+let data2 = data.sort_key;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate93.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate93.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate93.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+let data3 = data.sort_dir;
+const _errs7 = errors;
+if(!((data3 === "asc") || (data3 === "desc"))){
+validate93.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema104.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data4 = data.with_count;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data4 === "string"){
+if(!pattern67.test(data4)){
+validate93.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate93.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs10 = errors;
+if(typeof data.all_tenants !== "string"){
+validate93.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs12 = errors;
+if(typeof data.project_id !== "string"){
+validate93.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs14 = errors;
+if(typeof data.name !== "string"){
+validate93.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs16 = errors;
+if(typeof data.display_name !== "string"){
+validate93.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs18 = errors;
+if(typeof data["name~"] !== "string"){
+validate93.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs20 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate93.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs22 = errors;
+if(typeof data.description !== "string"){
+validate93.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs24 = errors;
+if(typeof data.display_description !== "string"){
+validate93.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs26 = errors;
+if(typeof data["description~"] !== "string"){
+validate93.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs28 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate93.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs30 = errors;
+if(typeof data.status !== "string"){
+validate93.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_id !== undefined){
+const _errs32 = errors;
+if(typeof data.share_id !== "string"){
+validate93.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+const _errs34 = errors;
+if(typeof data.size !== "string"){
+validate93.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs36 = errors;
+if(typeof data.usage !== "string"){
+validate93.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs38 = errors;
+if(typeof data.metadata !== "string"){
+validate93.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs38 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate93.errors = vErrors;
+return errors === 0;
+}
+validate93.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createSnapshot_body_0 = validate94;
+const schema105 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{}},"$id":"v_createSnapshot_body_0"};
+
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createSnapshot_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate94.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.share_id === undefined) && (missing0 = "share_id")){
-validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -17315,7 +17785,7 @@ if(data.share_id !== undefined){
 let data0 = data.share_id;
 const _errs1 = errors;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate91.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema102.properties.share_id.type},message:"must be string,integer,null"}];
+validate94.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema105.properties.share_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -17328,13 +17798,13 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate91.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema102.properties.name.type},message:"must be string,null"}];
+validate94.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema105.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate91.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate94.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -17349,13 +17819,13 @@ if(data.description !== undefined){
 let data2 = data.description;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate91.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema102.properties.description.type},message:"must be string,null"}];
+validate94.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema105.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate91.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate94.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -17370,13 +17840,13 @@ if(data.display_name !== undefined){
 let data3 = data.display_name;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate91.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema102.properties.display_name.type},message:"must be string,null"}];
+validate94.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema105.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate91.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate94.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -17391,13 +17861,13 @@ if(data.display_description !== undefined){
 let data4 = data.display_description;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate91.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema102.properties.display_description.type},message:"must be string,null"}];
+validate94.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema105.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate91.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate94.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -17414,23 +17884,23 @@ var valid0 = true;
 }
 }
 else {
-validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate91.errors = vErrors;
+validate94.errors = vErrors;
 return errors === 0;
 }
-validate91.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate94.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createSnapshot_body_1 = validate92;
-const schema103 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createSnapshot_body_1"};
+export const v_createSnapshot_body_1 = validate95;
+const schema106 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createSnapshot_body_1"};
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createSnapshot_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate92.evaluated;
+const evaluated0 = validate95.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17441,7 +17911,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.share_id === undefined) && (missing0 = "share_id")){
-validate92.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate95.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -17449,7 +17919,7 @@ if(data.share_id !== undefined){
 let data0 = data.share_id;
 const _errs1 = errors;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate92.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema103.properties.share_id.type},message:"must be string,integer,null"}];
+validate95.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema106.properties.share_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -17462,13 +17932,13 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate92.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema103.properties.name.type},message:"must be string,null"}];
+validate95.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema106.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate92.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate95.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -17483,13 +17953,13 @@ if(data.description !== undefined){
 let data2 = data.description;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate92.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema103.properties.description.type},message:"must be string,null"}];
+validate95.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema106.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate92.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate95.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -17504,13 +17974,13 @@ if(data.display_name !== undefined){
 let data3 = data.display_name;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate92.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema103.properties.display_name.type},message:"must be string,null"}];
+validate95.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema106.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate92.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate95.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -17525,13 +17995,13 @@ if(data.display_description !== undefined){
 let data4 = data.display_description;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate92.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema103.properties.display_description.type},message:"must be string,null"}];
+validate95.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema106.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate92.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate95.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -17698,7 +18168,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate92.errors = vErrors;
+validate95.errors = vErrors;
 return false;
 }
 else {
@@ -17725,23 +18195,23 @@ var valid0 = true;
 }
 }
 else {
-validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate92.errors = vErrors;
+validate95.errors = vErrors;
 return errors === 0;
 }
-validate92.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate95.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateSnapshot_body_0 = validate93;
-const schema104 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateSnapshot_body_0"};
+export const v_updateSnapshot_body_0 = validate96;
+const schema107 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateSnapshot_body_0"};
 
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateSnapshot_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate93.evaluated;
+const evaluated0 = validate96.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17754,13 +18224,13 @@ if(data.display_name !== undefined){
 let data0 = data.display_name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate93.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema104.properties.display_name.type},message:"must be string,null"}];
+validate96.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema107.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate93.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate96.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -17775,164 +18245,18 @@ if(data.display_description !== undefined){
 let data1 = data.display_description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate93.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema104.properties.display_description.type},message:"must be string,null"}];
+validate96.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema107.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate93.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate96.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
 }
 var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-else {
-validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate93.errors = vErrors;
-return errors === 0;
-}
-validate93.evaluated = {"props":{"display_name":true,"display_description":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_allowSnapshotAccess_body_0 = validate94;
-const schema105 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"}},"$id":"v_allowSnapshotAccess_body_0"};
-
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_allowSnapshotAccess_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate94.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.access_type !== undefined){
-const _errs1 = errors;
-if(typeof data.access_type !== "string"){
-validate94.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.access_to !== undefined){
-const _errs3 = errors;
-if(typeof data.access_to !== "string"){
-validate94.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate94.errors = vErrors;
-return errors === 0;
-}
-validate94.evaluated = {"props":{"access_type":true,"access_to":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_denySnapshotAccess_body_0 = validate95;
-const schema106 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":"string"}},"$id":"v_denySnapshotAccess_body_0"};
-
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_denySnapshotAccess_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate95.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.access_id === undefined) && (missing0 = "access_id")){
-validate95.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.access_id !== undefined){
-if(typeof data.access_id !== "string"){
-validate95.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate95.errors = vErrors;
-return errors === 0;
-}
-validate95.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShareTypes_query_0 = validate96;
-const schema107 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":false},"$id":"v_listShareTypes_query_0"};
-
-function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareTypes_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate96.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.is_public !== undefined){
-const _errs1 = errors;
-if(typeof data.is_public !== "string"){
-validate96.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-var valid0 = false;
-validate96.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
-return false;
 }
 else {
 var valid0 = true;
@@ -17947,13 +18271,13 @@ return false;
 validate96.errors = vErrors;
 return errors === 0;
 }
-validate96.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate96.evaluated = {"props":{"display_name":true,"display_description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareTypes_query_1 = validate97;
-const schema108 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_1"};
+export const v_allowSnapshotAccess_body_0 = validate97;
+const schema108 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"}},"$id":"v_allowSnapshotAccess_body_0"};
 
 function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareTypes_query_1" */;
+/*# sourceURL="v_allowSnapshotAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate97.evaluated;
@@ -17965,10 +18289,16 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.is_public !== undefined){
+let missing0;
+if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
+validate97.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.access_type !== undefined){
 const _errs1 = errors;
-if(typeof data.is_public !== "string"){
-validate97.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.access_type !== "string"){
+validate97.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -17977,16 +18307,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.access_to !== undefined){
 const _errs3 = errors;
-if(typeof data.extra_specs !== "string"){
-validate97.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.access_to !== "string"){
+validate97.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -17998,16 +18329,155 @@ return false;
 validate97.errors = vErrors;
 return errors === 0;
 }
-validate97.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate97.evaluated = {"props":{"access_type":true,"access_to":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_0 = validate98;
-const schema109 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
+export const v_denySnapshotAccess_body_0 = validate98;
+const schema109 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":"string"}},"$id":"v_denySnapshotAccess_body_0"};
 
 function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareType_body_0" */;
+/*# sourceURL="v_denySnapshotAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate98.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.access_id === undefined) && (missing0 = "access_id")){
+validate98.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.access_id !== undefined){
+if(typeof data.access_id !== "string"){
+validate98.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
+validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate98.errors = vErrors;
+return errors === 0;
+}
+validate98.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareTypes_query_0 = validate99;
+const schema110 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":false},"$id":"v_listShareTypes_query_0"};
+
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareTypes_query_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate99.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.is_public !== undefined){
+const _errs1 = errors;
+if(typeof data.is_public !== "string"){
+validate99.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+var valid0 = false;
+validate99.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate99.errors = vErrors;
+return errors === 0;
+}
+validate99.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareTypes_query_1 = validate100;
+const schema111 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_1"};
+
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareTypes_query_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate100.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.is_public !== undefined){
+const _errs1 = errors;
+if(typeof data.is_public !== "string"){
+validate100.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs3 = errors;
+if(typeof data.extra_specs !== "string"){
+validate100.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate100.errors = vErrors;
+return errors === 0;
+}
+validate100.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareType_body_0 = validate101;
+const schema112 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
+
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareType_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate101.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18020,13 +18490,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate98.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema109.properties.name.type},message:"must be string,null"}];
+validate101.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema112.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate98.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate101.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -18070,7 +18540,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema109.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema112.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -18084,7 +18554,7 @@ valid2 = valid2 || _valid1;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data1 === "string"){
-if(!pattern68.test(data1)){
+if(!pattern67.test(data1)){
 const err3 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -18153,7 +18623,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate98.errors = vErrors;
+validate101.errors = vErrors;
 return false;
 }
 else {
@@ -18206,7 +18676,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema109.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema112.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -18220,7 +18690,7 @@ valid4 = valid4 || _valid3;
 const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data2 === "string"){
-if(!pattern68.test(data2)){
+if(!pattern67.test(data2)){
 const err11 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -18289,7 +18759,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate98.errors = vErrors;
+validate101.errors = vErrors;
 return false;
 }
 else {
@@ -18321,7 +18791,7 @@ for(const key0 in data3){
 let data4 = data3[key0];
 const _errs32 = errors;
 if((((typeof data4 !== "string") && (typeof data4 !== "boolean")) && (!((typeof data4 == "number") && (isFinite(data4))))) && (data4 !== null)){
-const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema109.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema112.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -18398,7 +18868,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate98.errors = vErrors;
+validate101.errors = vErrors;
 return false;
 }
 else {
@@ -18420,7 +18890,7 @@ var valid0 = true;
 if(valid0){
 if(data.description !== undefined){
 var valid0 = false;
-validate98.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+validate101.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
@@ -18432,23 +18902,23 @@ var valid0 = true;
 }
 }
 else {
-validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate98.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
-validate98.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
+validate101.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_1 = validate99;
-const schema110 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_1"};
+export const v_createShareType_body_1 = validate102;
+const schema113 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_1"};
 
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareType_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate99.evaluated;
+const evaluated0 = validate102.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18461,13 +18931,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate99.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema110.properties.name.type},message:"must be string,null"}];
+validate102.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema113.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate99.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate102.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -18482,13 +18952,13 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate99.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema110.properties.description.type},message:"must be string,null"}];
+validate102.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema113.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate99.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate102.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -18532,7 +19002,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema110.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema113.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -18546,7 +19016,7 @@ valid2 = valid2 || _valid1;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data2 === "string"){
-if(!pattern68.test(data2)){
+if(!pattern67.test(data2)){
 const err3 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -18615,7 +19085,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate99.errors = vErrors;
+validate102.errors = vErrors;
 return false;
 }
 else {
@@ -18668,7 +19138,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data3 === 0) || (data3 === 1))){
-const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema110.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema113.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -18682,7 +19152,7 @@ valid4 = valid4 || _valid3;
 const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data3 === "string"){
-if(!pattern68.test(data3)){
+if(!pattern67.test(data3)){
 const err11 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -18751,7 +19221,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate99.errors = vErrors;
+validate102.errors = vErrors;
 return false;
 }
 else {
@@ -18783,7 +19253,7 @@ for(const key0 in data4){
 let data5 = data4[key0];
 const _errs34 = errors;
 if((((typeof data5 !== "string") && (typeof data5 !== "boolean")) && (!((typeof data5 == "number") && (isFinite(data5))))) && (data5 !== null)){
-const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema110.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema113.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -18860,7 +19330,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate99.errors = vErrors;
+validate102.errors = vErrors;
 return false;
 }
 else {
@@ -18885,23 +19355,23 @@ var valid0 = true;
 }
 }
 else {
-validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate102.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate99.errors = vErrors;
+validate102.errors = vErrors;
 return errors === 0;
 }
-validate99.evaluated = {"props":{"name":true,"description":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate102.evaluated = {"props":{"name":true,"description":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShareType_body_0 = validate100;
-const schema111 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_updateShareType_body_0"};
+export const v_updateShareType_body_0 = validate103;
+const schema114 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_updateShareType_body_0"};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateShareType_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate100.evaluated;
+const evaluated0 = validate103.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18914,13 +19384,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate100.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema111.properties.name.type},message:"must be string,null"}];
+validate103.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema114.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate100.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate103.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -18935,13 +19405,13 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate100.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema111.properties.description.type},message:"must be string,null"}];
+validate103.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema114.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate100.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate103.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -18985,7 +19455,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema111.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema114.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -18999,7 +19469,7 @@ valid2 = valid2 || _valid1;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data2 === "string"){
-if(!pattern68.test(data2)){
+if(!pattern67.test(data2)){
 const err3 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -19068,7 +19538,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate100.errors = vErrors;
+validate103.errors = vErrors;
 return false;
 }
 else {
@@ -19091,23 +19561,23 @@ var valid0 = true;
 }
 }
 else {
-validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate100.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
-validate100.evaluated = {"props":{"name":true,"description":true,"share_type_access:is_public":true},"dynamicProps":false,"dynamicItems":false};
+validate103.evaluated = {"props":{"name":true,"description":true,"share_type_access:is_public":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_addShareTypeAccess_body_0 = validate101;
-const schema112 = {"type":"object","properties":{"project":{}},"$id":"v_addShareTypeAccess_body_0"};
+export const v_addShareTypeAccess_body_0 = validate104;
+const schema115 = {"type":"object","properties":{"project":{}},"$id":"v_addShareTypeAccess_body_0"};
 
-function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_addShareTypeAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate101.evaluated;
+const evaluated0 = validate104.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19116,14 +19586,14 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate101.errors = vErrors;
+validate104.errors = vErrors;
 return errors === 0;
 }
-validate101.evaluated = {"props":{"project":true},"dynamicProps":false,"dynamicItems":false};
+validate104.evaluated = {"props":{"project":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_replaceExportLocationMetadata_body_0 = v_createExportLocationMetadata_body_0;
 export const v_updateExportLocationMetadataItem_body_0 = v_createExportLocationMetadata_body_0;

@@ -12,6 +12,7 @@ import { pools } from './pools.ts';
 import { quotaClassSets } from './quotaClassSets.ts';
 import { quotaSets } from './quotaSets.ts';
 import type { Handlers } from './request.ts';
+import { resourceLocks } from './resourceLocks.ts';
 import { services } from './services.ts';
 import { shareAccess } from './shareAccess.ts';
 import { shareInstances } from './shareInstances.ts';
@@ -40,6 +41,7 @@ export const handlers = {
   ...pools,
   ...quotaClassSets,
   ...quotaSets,
+  ...resourceLocks,
   ...services,
   ...shareAccess,
   ...shareInstances,

@@ -26,6 +26,7 @@ import {
 } from '#domain/accessRules.ts';
 import { asBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
+import { lockContext } from '#domain/resourceLocks.ts';
 import { shareQueue } from '#domain/services.ts';
 import { shareJobs } from '#domain/shares.ts';
 import { now } from '#domain/time.ts';
@@ -158,7 +159,7 @@ function readLocks(ctx: Ctx, share: ShareRow, asked: LocksAsked) {
   }
   ctx.authorize('resource_lock:create', ownerOf(share));
   const { userId, projectId } = ctx;
-  const context = ctx.isAdmin ? 'admin' : 'user';
+  const context = lockContext(ctx);
   return { userId, projectId, context, sight, deletion, reason: reason === null ? null : String(reason) };
 }
 

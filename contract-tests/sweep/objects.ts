@@ -24,6 +24,7 @@ export interface Objects {
   /** A private type that demo's project may use. */
   type: string;
   message: string;
+  resourceLock: string;
 }
 
 const PATIENCE = 30_000;
@@ -70,6 +71,9 @@ export async function makeObjects(wire: Wire, progress: (text: string) => void):
     replicated: await client.makeShare('replicated'),
     type: await client.makePrivateType(),
     message: await client.id('demo', 'GET', `/messages?resource_id=${failed}`, 'messages.0.id'),
+    resourceLock: await client.id('demo', 'POST', '/resource-locks', 'resource_lock.id', {
+      resource_lock: { resource_id: share, resource_type: 'share', lock_reason: 'swept' },
+    }),
   };
 }
 

@@ -27,6 +27,9 @@ export const reads: Readonly<Record<string, Read>> = {
   '/messages': { path: () => '/messages' },
   '/messages/{id}': { path: ({ message }) => `/messages/${message}` },
 
+  '/resource-locks': { path: () => '/resource-locks?with_count=true' },
+  '/resource-locks/{id}': { path: ({ resourceLock }) => `/resource-locks/${resourceLock}` },
+
   '/shares': { path: () => '/shares' },
   '/shares/detail': { path: () => '/shares/detail?with_count=true' },
   '/shares/{share_id}': { path: ({ share }) => `/shares/${share}` },
