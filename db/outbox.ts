@@ -40,17 +40,22 @@ export interface Sendable {
   queue: string;
 }
 
-/** Takes the oldest row of each resource that was not sent yet, and marks it sent. */
-export async function takeUnsent(tx: Tx, most: number): Promise<Sendable[]> {
-  const found = await tx.rows<Sendable>`
+/** The oldest row of each resource, if it was not sent yet. */
+export function unsent(db: Queries, most: number): Promise<Sendable[]> {
+  return db.rows`
     SELECT o.id, o.queue FROM shoal_outbox o
     WHERE o.sent_at IS NULL
       AND NOT EXISTS (SELECT 1 FROM shoal_outbox older WHERE older.resource = o.resource AND older.id < o.id)
-    ORDER BY o.id LIMIT ${int(most)} FOR UPDATE SKIP LOCKED`;
-  if (found.length > 0) {
-    await tx.run`UPDATE shoal_outbox SET sent_at = UTC_TIMESTAMP(6) WHERE id IN (${list(found.map(({ id }) => id))})`;
-  }
-  return found;
+    ORDER BY o.id LIMIT ${int(most)}`;
+}
+
+/**
+ * Notes them as sent, before they are: what never arrives is missed by the sweep. Two relays may send a row twice,
+ * which Redis takes once.
+ */
+export async function markSent(db: Queries, rows: readonly Sendable[]): Promise<void> {
+  await db.run`
+    UPDATE shoal_outbox SET sent_at = UTC_TIMESTAMP(6) WHERE id IN (${list(rows.map(({ id }) => id))}) AND sent_at IS NULL`;
 }
 
 /** Rows sent more than `seconds` ago and not ended: running, or lost by Redis. */
@@ -67,7 +72,7 @@ export async function loadJob(db: Queries, id: number): Promise<OutboxRow | unde
   return row && { ...row, payload: JSON.parse(row.payload) as Record<string, unknown> };
 }
 
-/** Counts an attempt, so that a job that never gets through comes to an end; -1 takes one back. */
+/** Counts a further attempt, so that a job that never gets through comes to an end; -1 takes one back. */
 export async function countAttempt(db: Queries, id: number, by: 1 | -1 = 1): Promise<void> {
   await db.run`UPDATE shoal_outbox SET attempts = attempts + ${by} WHERE id = ${id}`;
 }
@@ -85,16 +90,21 @@ export async function finishJob(tx: Tx, id: number): Promise<void> {
   tx.afterCommit(() => announce());
 }
 
-/** Hands a job on to another queue, in its own place of the order: what was queued after it still waits. */
+/**
+ * Hands a job on to another queue, in its own place of the order: what was queued after it still waits. `send` carries
+ * it there at once; without it the relay does.
+ */
 export async function forwardJob(
   tx: Tx,
   id: number,
   to: { queue: string; kind: string; payload?: Record<string, unknown> },
+  send?: (row: Sendable) => void,
 ): Promise<void> {
   const payload = to.payload === undefined ? sql`payload` : sql`${JSON.stringify(to.payload)}`;
+  const sentAt = send ? sql`UTC_TIMESTAMP(6)` : sql`NULL`;
   await tx.run`
-    UPDATE shoal_outbox SET queue = ${to.queue}, kind = ${to.kind}, payload = ${payload}, sent_at = NULL, attempts = 0 WHERE id = ${id}`;
-  tx.afterCommit(() => announce());
+    UPDATE shoal_outbox SET queue = ${to.queue}, kind = ${to.kind}, payload = ${payload}, sent_at = ${sentAt}, attempts = 0 WHERE id = ${id}`;
+  tx.afterCommit(() => (send ? send({ id, queue: to.queue }) : announce()));
 }
 
 /** How much is waiting, and for how long the oldest has. */

@@ -5,7 +5,7 @@ import type { BackendShare, ExportLocation } from '#domain/backend.ts';
 import { removeRulesOfShare } from './accessStates.ts';
 import type { Queries, Tx } from './connection.ts';
 import { beginningWith } from './like.ts';
-import { list, sql } from './sql.ts';
+import { join, list, sql } from './sql.ts';
 
 /** An instance with what a driver needs of its share and type. */
 export interface InstanceRow {
@@ -141,17 +141,35 @@ export async function replaceExportLocations(
     await tx.run`UPDATE share_instance_export_locations SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE id = ${old.id}`;
     await tx.run`UPDATE share_instance_export_locations_metadata SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE export_location_id = ${old.id} AND deleted = 0`;
   }
-  for (const location of locations) {
-    if (existing.some((old) => same(old, location))) continue;
-    const { insertId } = await tx.run`
-      INSERT INTO share_instance_export_locations (created_at, updated_at, deleted, path, share_instance_id, is_admin_only, uuid)
-      VALUES (UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, ${location.path}, ${instanceId}, ${location.isAdminOnly}, ${randomUUID()})`;
-    for (const [key, value] of Object.entries(location.metadata ?? {})) {
-      await tx.run`
-        INSERT INTO share_instance_export_locations_metadata (created_at, deleted, export_location_id, \`key\`, value)
-        VALUES (UTC_TIMESTAMP(6), 0, ${insertId}, ${key}, ${words.get(value) ?? value})`;
-    }
-  }
+  const added = locations.filter((location) => !existing.some((old) => same(old, location)));
+  if (added.length > 0) await addExportLocations(tx, instanceId, added);
+}
+
+async function addExportLocations(
+  tx: Tx,
+  instanceId: string,
+  locations: readonly ExportLocation[],
+): Promise<void> {
+  const rows = locations.map((location) => ({ ...location, uuid: randomUUID() }));
+  const inserted = await tx.rows<{ id: number; uuid: string }>`
+    INSERT INTO share_instance_export_locations (created_at, updated_at, deleted, path, share_instance_id, is_admin_only, uuid)
+    VALUES ${join(
+      rows.map(
+        ({ path, isAdminOnly, uuid }) =>
+          sql`(UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, ${path}, ${instanceId}, ${isAdminOnly}, ${uuid})`,
+      ),
+      ', ',
+    )} RETURNING id, uuid`;
+  const metadata = rows.flatMap((row) => {
+    const { id } = inserted.find(({ uuid }) => uuid === row.uuid)!;
+    return Object.entries(row.metadata ?? {}).map(
+      ([key, value]) => sql`(UTC_TIMESTAMP(6), 0, ${id}, ${key}, ${words.get(value) ?? value})`,
+    );
+  });
+  if (metadata.length > 0)
+    await tx.run`
+      INSERT INTO share_instance_export_locations_metadata (created_at, deleted, export_location_id, \`key\`, value)
+      VALUES ${join(metadata, ', ')}`;
 }
 
 /** Soft-deletes the instance and what hangs on it; the share too when this was its last. Answers whether it was. */

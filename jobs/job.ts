@@ -3,7 +3,7 @@
  * outbox row. It may be run twice, or be killed and run again, at any point.
  */
 import type { Db, Tx } from '#db/connection.ts';
-import type { OutboxRow } from '#db/outbox.ts';
+import type { OutboxRow, Sendable } from '#db/outbox.ts';
 import type { NetworkPlugin } from '#domain/network.ts';
 import type { BackendReport } from '#domain/services.ts';
 import type { Driver } from '#drivers/driver.ts';
@@ -47,6 +47,8 @@ export interface Tools {
   network?(backend: string): Networks | undefined;
   /** Last capability reports of all back ends. */
   reports(): Promise<BackendReport[]>;
+  /** Carries a row that was handed on to its queue at once; else the relay does. */
+  send?(row: Sendable): void;
   /** Chooses pools; only in a process with the scheduler's role. */
   placer?: Placer;
   /** Keeps why a share was placed or not, for the admins who ask. */

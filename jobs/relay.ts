@@ -2,7 +2,7 @@
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Db } from '#db/connection.ts';
-import { sentBefore, takeUnsent } from '#db/outbox.ts';
+import { markSent, type Sendable, sentBefore, unsent } from '#db/outbox.ts';
 import type { Log } from './job.ts';
 import { jobId, jobOptions, OUTBOX_CHANNEL } from './queues.ts';
 
@@ -16,6 +16,8 @@ const SENT_SECONDS = 2;
 export interface Relay {
   /** There may be something new: carry it over soon. */
   poke(): void;
+  /** Carries one row that is noted as sent already. */
+  send(row: Sendable): void;
   stop(): Promise<void>;
 }
 
@@ -38,8 +40,7 @@ export async function startRelay({ db, redis, subscriber, log }: Options): Promi
     }
     return found;
   };
-  const add = (row: { id: number; queue: string }) =>
-    queue(row.queue).add('run', {}, { ...jobOptions, jobId: jobId(row.id) });
+  const add = (row: Sendable) => queue(row.queue).add('run', {}, { ...jobOptions, jobId: jobId(row.id) });
 
   let again = false;
   let working: Promise<void> | null = null;
@@ -47,13 +48,12 @@ export async function startRelay({ db, redis, subscriber, log }: Options): Promi
   const carry = async (): Promise<void> => {
     do {
       again = false;
-      // Marked sent only when Redis has taken them: the commit comes after the adds.
-      const count = await db.transaction(async (tx) => {
-        const rows = await takeUnsent(tx, BATCH);
+      const rows = await unsent(db, BATCH);
+      if (rows.length > 0) {
+        await markSent(db, rows);
         await Promise.all(rows.map(add));
-        return rows.length;
-      });
-      if (count === BATCH) again = true;
+      }
+      if (rows.length === BATCH) again = true;
     } while (again && !stopped);
   };
   const poke = (): void => {
@@ -68,6 +68,14 @@ export async function startRelay({ db, redis, subscriber, log }: Options): Promi
         if (again && !stopped) setTimeout(poke, 100).unref();
       });
   };
+
+  const send = (row: Sendable): void =>
+    void add(row).catch((error: Error) =>
+      log('warn', 'a job could not be handed on, it will be sent again', {
+        row: row.id,
+        error: error.message,
+      }),
+    );
 
   let sweeping = false;
   const sweep = async (): Promise<void> => {
@@ -95,6 +103,7 @@ export async function startRelay({ db, redis, subscriber, log }: Options): Promi
   poke();
   return {
     poke,
+    send,
     async stop() {
       stopped = true;
       for (const timer of timers) clearInterval(timer);

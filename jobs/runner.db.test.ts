@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { connect, type Db } from '#db/connection.ts';
-import { enqueue, onOutboxWrite, outboxDepth, takeUnsent } from '#db/outbox.ts';
+import { enqueue, onOutboxWrite, outboxDepth, unsent } from '#db/outbox.ts';
 import { DriverError } from '#drivers/driver.ts';
 import {
   startTestDatabase,
@@ -219,11 +219,20 @@ test('a subject that is gone ends its job', async () => {
   expect((await outboxDepth(db)).depth).toBe(0);
 });
 
+test('a row that has been handed on to another queue is left to that one', async () => {
+  const perform = jest.fn(async () => {});
+  const id = await add();
+  await db.run`UPDATE shoal_outbox SET queue = 'other' WHERE id = ${id}`;
+  await runJob(id, jobsOf(testJob({ perform })), tools(), never, { queue: 'test', again: false });
+  expect(perform).not.toHaveBeenCalled();
+  expect((await outboxDepth(db)).depth).toBe(1);
+});
+
 test('a transaction that is rolled back leaves no job, and none is sent', async () => {
   const rolledBack = db.transaction(async (tx) => {
     await enqueue(tx, { queue: 'test', kind: 'test.run', resource: randomUUID(), payload: {} });
     throw new Error('no');
   });
   await expect(rolledBack).rejects.toThrow('no');
-  expect(await db.transaction((tx) => takeUnsent(tx, 10))).toEqual([]);
+  expect(await unsent(db, 10)).toEqual([]);
 });

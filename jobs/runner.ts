@@ -1,5 +1,5 @@
 /** Runs jobs: one BullMQ worker for each queue that this process serves. */
-import { Worker } from 'bullmq';
+import { type Job as BullJob, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { DatabaseAway, isDeadlock, type Tx } from '#db/connection.ts';
 import { countAttempt, finishJob, forwardJob, loadJob, lockJob, type OutboxRow } from '#db/outbox.ts';
@@ -28,17 +28,19 @@ interface Options {
 export function startRunner({ queues, jobs, tools, redis, concurrency }: Options): Runner {
   const stopping = new AbortController();
   const running = new Set<number>();
-  const process = async (rowId: number): Promise<void> => {
+  const process = async (rowId: number, from: Delivery): Promise<void> => {
     if (running.has(rowId)) return;
     running.add(rowId);
     try {
-      await runJob(rowId, jobs, tools, stopping.signal);
+      await runJob(rowId, jobs, tools, stopping.signal, from);
     } finally {
       running.delete(rowId);
     }
   };
   const workers = queues.map((name) => {
-    const worker = new Worker(name, (job) => process(Number(job.id!.slice('outbox-'.length))), {
+    const deliver = (job: BullJob) =>
+      process(Number(job.id!.slice('outbox-'.length)), { queue: name, again: job.attemptsStarted > 1 });
+    const worker = new Worker(name, deliver, {
       connection: redis.duplicate({ maxRetriesPerRequest: null }),
       concurrency,
       lockDuration: LOCK_MS,
@@ -58,27 +60,37 @@ export function startRunner({ queues, jobs, tools, redis, concurrency }: Options
   };
 }
 
+/** How a row's id came here. */
+interface Delivery {
+  /** the queue it was on; a row that has been handed on to another since is left to that one */
+  queue: string;
+  /** it was begun before */
+  again: boolean;
+}
+
 /** One run of one row's job. Throws only when it should be tried again as it is. */
 export async function runJob(
   rowId: number,
   jobs: ReadonlyMap<string, AnyJob>,
   tools: Tools,
   stopping: AbortSignal,
+  from?: Delivery,
 ): Promise<void> {
   const row = await loadJob(tools.db, rowId);
-  if (!row) return;
+  if (!row || (from && from.queue !== row.queue)) return;
   const job = jobs.get(row.kind);
   if (!job) throw new Error(`no job of kind ${row.kind}: an older worker on a newer queue?`);
   const started = performance.now();
-  await countAttempt(tools.db, rowId);
   const deadline = AbortSignal.timeout(job.deadlineMs);
   const run: Run = { tools, row, requester: requesterOf(row), signal: AbortSignal.any([deadline, stopping]) };
-  const subject = await job.load(run);
+  // A first run isn't written down: nearly all jobs have but one.
+  const counted = from?.again ?? true;
+  const [subject] = await Promise.all([job.load(run), counted && countAttempt(tools.db, rowId)]);
   if (subject === undefined) {
     await tools.db.transaction((tx) => finishJob(tx, rowId));
     return;
   }
-  const outcome = await attempt(job, subject, run, deadline, stopping);
+  const outcome = await attempt(job, subject, run, { deadline, stopping, counted });
   tools.log(outcome === 'done' ? 'info' : 'warn', `job ${outcome}`, {
     kind: row.kind,
     row: rowId,
@@ -92,8 +104,7 @@ async function attempt(
   job: AnyJob,
   subject: unknown,
   run: Run,
-  deadline: AbortSignal,
-  stopping: AbortSignal,
+  { deadline, stopping, counted }: { deadline: AbortSignal; stopping: AbortSignal; counted: boolean },
 ): Promise<'done' | 'failed'> {
   let result: unknown;
   try {
@@ -101,7 +112,8 @@ async function attempt(
       throw new DriverError('failed', `given up after ${run.row.attempts} attempts`);
     result = await job.perform(subject, run);
   } catch (error) {
-    if (error instanceof TryAgain && !error.counts) await countAttempt(run.tools.db, run.row.id, -1);
+    if (error instanceof TryAgain && !error.counts && counted)
+      await countAttempt(run.tools.db, run.row.id, -1);
     if (stopping.aborted || isPassing(error)) throw error;
     await fail(
       job,
@@ -113,7 +125,9 @@ async function attempt(
   }
   await end(run, async (tx) => {
     const forward = await job.succeed(tx, subject, result, run);
-    if (forward) await forwardJob(tx, run.row.id, forward);
+    // Within a queue the id is still taken by this very run: the relay carries it when that has ended.
+    const send = forward && forward.queue !== run.row.queue ? run.tools.send : undefined;
+    if (forward) await forwardJob(tx, run.row.id, forward, send);
     return !forward;
   });
   return 'done';

@@ -56,6 +56,7 @@ run(async () => {
   };
   if (roles.has('scheduler')) tools.placer = new Placer(tools);
   const relay = await startRelay({ db, redis, subscriber: roles.has('scheduler') ? subscriber : null, log });
+  tools.send = relay.send;
   onOutboxWrite(() =>
     roles.has('scheduler') ? relay.poke() : void redis.publish(OUTBOX_CHANNEL, '1').catch(() => {}),
   );

@@ -1,7 +1,7 @@
 /**
  * openapi-backend as the engine: it takes a matched request through policy, validation and the handler. Its own
  * router and schema compiler cost milliseconds a request at this size, so both are given the generated tables
- * instead: the request comes matched, and validators are the generated standalone ones.
+ * instead: the request comes matched, and is validated by the generated standalone validators.
  */
 import {
   type Context as EngineContext,
@@ -10,7 +10,7 @@ import {
 } from 'openapi-backend';
 import { fault } from '#domain/faults.ts';
 import { type Operation, operations } from '#generated/operations.ts';
-import * as validators from '#generated/validators.js';
+import * as generated from '#generated/validators.js';
 import type { Ctx } from '#handlers/context.ts';
 import type { Handlers } from '#handlers/request.ts';
 import { isObject } from './body.ts';
@@ -74,8 +74,16 @@ export async function createEngine(handlers: Handlers): Promise<Engine> {
   router.getOperations = () => [...engineOperations.values()];
   router.parseRequest = (request: Prepared) => request;
   router.parseRequestQuery = (request: Prepared) => request.query;
+  const validators = new Map<string, Validator[]>();
+  backend.validator.validateRequest = ((request: Prepared, { operationId }: { operationId: string }) => {
+    const { query, headers, requestBody } = request;
+    for (const validate of validators.get(operationId)!)
+      if (!validate({ query, header: headers, requestBody }))
+        return { valid: false, errors: validate.errors };
+    return { valid: true, errors: null };
+  }) as never;
   for (const operation of Object.values(operations)) {
-    backend.validator.requestValidators[operation.id] = requestValidators(operation) as never;
+    validators.set(operation.id, requestValidators(operation));
     const handler = handlers[operation.id] as ((request: unknown) => Promise<unknown>) | undefined;
     if (!handler) continue;
     backend.register(operation.id, (context: EngineContext) => {
@@ -129,7 +137,7 @@ function entityOf({ actions, body: declared }: Operation, body: unknown): unknow
   return body[declared.key] ?? (declared.also === undefined ? undefined : body[declared.also]);
 }
 
-/** Validators in openapi-backend's form: given the parsed parts, they leave their errors on themselves. */
+/** Validators as ajv makes them: given the parsed parts, they leave their errors on themselves. */
 function requestValidators(operation: Operation): Validator[] {
   const list: Validator[] = [];
   if (operation.query) list.push(validatorOf(operation.query.windows, 'query'));
@@ -154,7 +162,7 @@ function validatorOf(
 ): Validator {
   const made = windows.map((window) => ({
     ...window,
-    check: (validators as unknown as Record<string, Validator>)[window.validator]!,
+    check: (generated as unknown as Record<string, Validator>)[window.validator]!,
   }));
   const validate: Validator = (parts) => {
     const all = parts as Record<string, unknown> & { header: { version: number } };
