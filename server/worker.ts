@@ -1,14 +1,17 @@
 /** The worker process: schedules, drives back ends, copies data; which of these, `--roles` says. */
 
+import type { Db } from '#db/connection.ts';
+import { portStore } from '#db/networkAllocations.ts';
 import { onOutboxWrite } from '#db/outbox.ts';
 import { heartbeat, registerService } from '#db/services.ts';
+import type { PortLabel } from '#domain/network.ts';
 import { shareQueue } from '#domain/services.ts';
 import type { Driver } from '#drivers/driver.ts';
 import { createDriver } from '#drivers/index.ts';
 import { ensureBackend } from '#jobs/ensure.ts';
 import { storeExplanation } from '#jobs/explanations.ts';
 import { jobs } from '#jobs/index.ts';
-import type { Log, Tools } from '#jobs/job.ts';
+import type { Log, Networks, Tools } from '#jobs/job.ts';
 import { runPeriodically } from '#jobs/periodic.ts';
 import { Placer } from '#jobs/placement.ts';
 import { DATA_QUEUE, OUTBOX_CHANNEL, SCHEDULER_QUEUE } from '#jobs/queues.ts';
@@ -17,6 +20,7 @@ import { reportReader, reportRegularly } from '#jobs/reports.ts';
 import { startRunner } from '#jobs/runner.ts';
 import { SchedulerConfigurationError, schedulerOptions } from '#jobs/scheduler/options.ts';
 import { periodicTasks } from '#jobs/tasks.ts';
+import { createNetworkPlugin } from '#network/index.ts';
 import type { Config } from './config/config.ts';
 import { type Role, readWorkerArguments } from './process/arguments.ts';
 import { endOnSignal, loadSources, run, startFoundation } from './process/start.ts';
@@ -41,12 +45,13 @@ run(async () => {
   const redis = redisClient(config.redis.url, log);
   const subscriber = redisClient(config.redis.url, log);
 
-  const backends = roles.has('share') ? await startBackends(config, log) : new Map<string, Driver>();
+  const backends = roles.has('share') ? await startBackends(config, db, log) : new Map<string, Backend>();
   const tools: Tools = {
     db,
     settings: { ...config.DEFAULT, quota: config.quota },
     log,
-    driver: (backend) => backends.get(backend),
+    driver: (backend) => backends.get(backend)?.driver,
+    network: (backend) => backends.get(backend)?.networks,
     reports: reportReader(redis),
     // Not waited for: no share is late or lost for want of an explanation.
     explain: async (shareId, outcome) =>
@@ -62,9 +67,9 @@ run(async () => {
   );
 
   const services = await registerServices(roles, [...backends.keys()], config, db);
-  const reports = reportRegularly(redis, backends, config.DEFAULT.report_interval * 1000, log);
+  const reports = reportRegularly(redis, driversOf(backends), config.DEFAULT.report_interval * 1000, log);
   await reports.now();
-  for (const [host, driver] of backends) await ensureBackend(host, driver, tools);
+  for (const [host, driver] of driversOf(backends)) await ensureBackend(host, driver, tools);
   const queues = [
     ...(roles.has('scheduler') ? [SCHEDULER_QUEUE] : []),
     ...[...backends.keys()].map(shareQueue),
@@ -88,7 +93,7 @@ run(async () => {
     reports.stop();
     await runner.stop();
     await relay.stop();
-    await Promise.all([...backends.values()].map((driver) => driver.stop()));
+    await Promise.all([...backends.values()].map(({ driver }) => driver.stop()));
     redis.disconnect();
     subscriber.disconnect();
     await db.close();
@@ -105,13 +110,24 @@ function checkScheduler(config: Config): void {
   }
 }
 
-/** The drivers by `host@backend`. One that can't start keeps only itself from serving, loudly. */
-async function startBackends(config: Config, log: Log): Promise<Map<string, Driver>> {
-  const started = new Map<string, Driver>();
+/** A back end that is served here: what drives it, and where its share servers get their ports. */
+interface Backend {
+  driver: Driver;
+  networks: Networks | undefined;
+}
+
+function driversOf(backends: ReadonlyMap<string, Backend>): Map<string, Driver> {
+  return new Map([...backends].map(([host, { driver }]) => [host, driver]));
+}
+
+/** The back ends by `host@backend`. One that can't start keeps only itself from serving, loudly. */
+async function startBackends(config: Config, db: Db, log: Log): Promise<Map<string, Backend>> {
+  const started = new Map<string, Backend>();
   await Promise.all(
     Object.entries(config.backends).map(async ([backend, section]) => {
       const host = `${config.DEFAULT.host}@${backend}`;
       try {
+        const networks = networksOf(backend, config, db);
         const driver = await createDriver(section.share_driver, {
           backend,
           host,
@@ -120,7 +136,7 @@ async function startBackends(config: Config, log: Log): Promise<Map<string, Driv
           log: (level, message, detail) => log(level, message, { backend, ...detail }),
         });
         await driver.start(AbortSignal.timeout(START_DEADLINE_MS));
-        started.set(host, driver);
+        started.set(host, { driver, networks });
       } catch (error) {
         log('error', 'a back end could not be started', { host, error: (error as Error).stack });
       }
@@ -130,11 +146,25 @@ async function startBackends(config: Config, log: Log): Promise<Map<string, Driv
   return started;
 }
 
+/** The network plug-ins of a back end that handles share servers; undefined for others. */
+function networksOf(backend: string, config: Config, db: Db): Networks | undefined {
+  const { driver_handles_share_servers, network_config_group, admin_network_config_group } =
+    config.backends[backend]!;
+  if (!driver_handles_share_servers) return undefined;
+  const store = portStore(db);
+  const plugin = (section: string, label: PortLabel) =>
+    createNetworkPlugin({ section, options: config.networks[section]!, label }, store);
+  return {
+    tenant: plugin(network_config_group ?? backend, 'user'),
+    admin: admin_network_config_group === null ? null : plugin(admin_network_config_group, 'admin'),
+  };
+}
+
 async function registerServices(
   roles: ReadonlySet<Role>,
   backends: string[],
   config: Config,
-  db: Tools['db'],
+  db: Db,
 ): Promise<number[]> {
   const { host, storage_availability_zone: zone } = config.DEFAULT;
   const services = [
