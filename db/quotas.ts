@@ -83,10 +83,15 @@ export async function take(
   await add(tx, 'in_use', rows, deltas);
 }
 
-/** Gives back without looking at limits. */
-export async function release(tx: Tx, owner: QuotaOwner, deltas: Deltas): Promise<void> {
+/** Takes without looking at limits: what exists already counts, whether it fits or not. */
+export async function count(tx: Tx, owner: QuotaOwner, deltas: Deltas): Promise<void> {
   const rows = await lockUsages(tx, owner, Object.keys(deltas) as QuotaResource[]);
-  await add(tx, 'in_use', ownRows(rows, owner), negative(deltas));
+  await add(tx, 'in_use', ownRows(rows, owner), deltas);
+}
+
+/** Gives back without looking at limits. */
+export function release(tx: Tx, owner: QuotaOwner, deltas: Deltas): Promise<void> {
+  return count(tx, owner, negative(deltas));
 }
 
 /** Holds quota (positive amounts: what is given back waits for nothing) for a job; answers the reservation's id, which the job commits or rolls back. */
@@ -220,7 +225,8 @@ function negative(deltas: Deltas): Deltas {
   return Object.fromEntries(Object.entries(deltas).map(([resource, delta]) => [resource, -delta]));
 }
 
-async function makeUsage(db: Db, owner: QuotaOwner, resources: QuotaResource[]): Promise<void> {
+/** Makes the usage rows that are missing. `withQuota` sees to it; a job whose ending takes quota asks beforehand. */
+export async function makeUsage(db: Db, owner: QuotaOwner, resources: QuotaResource[]): Promise<void> {
   const key = usageKey(owner, resources);
   if (made.has(key)) return;
   const lock = `shoal-quota-${owner.projectId}`.slice(0, 64);

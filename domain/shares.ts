@@ -46,6 +46,15 @@ export const shareLife = lifecycle('share', {
     onError: 'reverting_error',
     refused: 'conflict',
   },
+  /** a share that the back end has already comes under management */
+  manage: { from: null, via: 'manage_starting', to: 'available', onError: 'manage_error' },
+  unmanage: {
+    from: [...settled, 'unmanage_error', 'backup_restoring_error'],
+    via: 'unmanage_starting',
+    to: gone,
+    onError: 'unmanage_error',
+    refused: 'notAllowed',
+  },
 });
 
 /** States from which a share goes into the recycle bin. */

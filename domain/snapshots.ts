@@ -20,6 +20,15 @@ export const snapshotLife = lifecycle('snapshot', {
     onError: 'available',
     refused: 'conflict',
   },
+  /** a snapshot that the back end has already comes under management */
+  manage: { from: null, via: 'manage_starting', to: 'available', onError: 'manage_error' },
+  unmanage: {
+    from: ['available', 'error', 'error_deleting', 'manage_error', 'unmanage_error'],
+    via: 'unmanage_starting',
+    to: gone,
+    onError: 'unmanage_error',
+    refused: 'notAllowed',
+  },
 });
 
 /** The job that synchronises the access rules of a snapshot with the back end. */

@@ -85,6 +85,8 @@ export interface components {
         };
         ClassLimit: number;
         Count: string;
+        /** @description Hints for the back end's driver; what they mean is between it and the administrator. */
+        DriverOptions: Record<string, unknown> | null;
         EnsureShares: {
             /** @description A back end, as host@backend */
             host: string;
@@ -481,8 +483,8 @@ export interface components {
             share_server_id: string | null;
             share_type: string | null;
             share_type_name: string | null;
-            /** @description GiB */
-            size: number;
+            /** @description GiB; null until the back end has told the size of a share that it had already */
+            size: number | null;
             /** @description The snapshot that the share was made from */
             snapshot_id: string | null;
             snapshot_inherit_share_access_support: boolean;
@@ -650,6 +652,25 @@ export interface components {
         };
         ShareInstanceResetStatus: {
             status: components["schemas"]["SettableShareStatus"];
+        };
+        ShareManage: {
+            description?: components["schemas"]["Label"];
+            /** @description Same as description */
+            display_description?: components["schemas"]["Label"];
+            /** @description Same as name */
+            display_name?: components["schemas"]["Label"];
+            driver_options?: components["schemas"]["DriverOptions"];
+            /** @description Where clients mount it */
+            export_path?: unknown;
+            is_public?: components["schemas"]["Flag"];
+            name?: components["schemas"]["Label"];
+            /** @description In any case; NFS, CIFS and so on */
+            protocol?: unknown;
+            /** @description The pool that the share is in, as host@backend#pool */
+            service_host?: unknown;
+            share_server_id?: string | null;
+            /** @description Name or id */
+            share_type?: string | null;
         };
         ShareResetStatus: {
             "os-status"?: components["schemas"]["SettableShareStatus"];
@@ -855,6 +876,20 @@ export interface components {
             /** @description Null for members of share group snapshots */
             snapshot_id: string | null;
             status: components["schemas"]["SnapshotStatus"];
+        };
+        SnapshotManage: {
+            description?: components["schemas"]["Label"];
+            /** @description Same as description */
+            display_description?: components["schemas"]["Label"];
+            /** @description Same as name */
+            display_name?: components["schemas"]["Label"];
+            driver_options?: components["schemas"]["DriverOptions"];
+            metadata?: components["schemas"]["NewMetadata"];
+            name?: components["schemas"]["Label"];
+            /** @description What the back end calls it */
+            provider_location?: unknown;
+            /** @description The share that it is a snapshot of */
+            share_id?: unknown;
         };
         SnapshotResetStatus: {
             status: string;

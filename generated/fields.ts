@@ -13,6 +13,8 @@ export type SchemaName =
   | 'ExportLocationSummary'
   | 'ExportLocation'
   | 'Extension'
+  | 'ShareManage'
+  | 'SnapshotManage'
   | 'Message'
   | 'MessageFilter'
   | 'QuotaSet'
@@ -194,6 +196,29 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'description', since: 0, until: 99 },
     { name: 'updated', since: 0, until: 99 },
     { name: 'links', since: 0, until: 99 },
+  ],
+  ShareManage: [
+    { name: 'service_host', since: 0, until: 99 },
+    { name: 'export_path', since: 0, until: 99 },
+    { name: 'protocol', since: 0, until: 99 },
+    { name: 'share_type', since: 0, until: 99 },
+    { name: 'share_server_id', since: 49, until: 99 },
+    { name: 'driver_options', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'display_name', since: 0, until: 99 },
+    { name: 'display_description', since: 0, until: 99 },
+    { name: 'is_public', since: 8, until: 99 },
+  ],
+  SnapshotManage: [
+    { name: 'share_id', since: 0, until: 99 },
+    { name: 'provider_location', since: 0, until: 99 },
+    { name: 'driver_options', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'display_name', since: 0, until: 99 },
+    { name: 'display_description', since: 0, until: 99 },
+    { name: 'metadata', since: 73, until: 99 },
   ],
   Message: [
     { name: 'id', since: 0, until: 99 },

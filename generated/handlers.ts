@@ -176,6 +176,41 @@ export interface Operations {
     body: undefined;
     result: { limits: Schemas['Limits'] };
   };
+  /** Takes a share that a back end has under management. */
+  manageShare: {
+    path: None;
+    query: None;
+    body: Schemas['ShareManage'];
+    result: { share: Schemas['Share'] };
+  };
+  /** Lets a share go without deleting its data; later versions do it with an action. */
+  unmanageShareByPath: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Lets a share go without deleting its data. */
+  unmanageShare: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Takes a snapshot that a back end has under management. */
+  manageSnapshot: {
+    path: None;
+    query: None;
+    body: Schemas['SnapshotManage'];
+    result: { snapshot: Schemas['Snapshot'] };
+  };
+  /** Lets a snapshot go without deleting it. */
+  unmanageSnapshot: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
   /** Lists user messages. */
   listMessages: {
     path: None;

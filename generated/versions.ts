@@ -15,6 +15,7 @@ export const behaviours = {
   forcedExtend: { since: 64, until: 99 },
   recycleBin: { since: 69, until: 99 },
   encryptionKeys: { since: 90, until: 99 },
+  managingOnShareServers: { since: 49, until: 99 },
   cephxAccess: { since: 13, until: 99 },
   statePerAccessRule: { since: 28, until: 99 },
   ipv6Access: { since: 38, until: 99 },

@@ -7,6 +7,7 @@ import { exportLocations } from './exportLocations.ts';
 import { extensions } from './extensions.ts';
 import { extraSpecs } from './extraSpecs.ts';
 import { limits } from './limits.ts';
+import { managing } from './managing.ts';
 import { messages } from './messages.ts';
 import { pools } from './pools.ts';
 import { quotaClassSets } from './quotaClassSets.ts';
@@ -37,6 +38,7 @@ export const handlers = {
   ...extensions,
   ...extraSpecs,
   ...limits,
+  ...managing,
   ...messages,
   ...pools,
   ...quotaClassSets,

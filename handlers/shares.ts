@@ -16,6 +16,7 @@ import {
 import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
+import { shareLife } from '#domain/shares.ts';
 import type { Operations } from '#generated/handlers.ts';
 import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
@@ -106,9 +107,13 @@ async function refuseHeld(tx: Tx, share: ShareRow, force: boolean): Promise<void
 
 type Shown = Operations['getShare']['result']['share'];
 
-/** A row as the contract has it: the first export location apart, where old versions show them. */
+/**
+ * A row as the contract has it: the first export location apart, where old versions show them; no size until the
+ * back end has told it.
+ */
 export function shown(row: ShareRow): Shown {
-  return { ...row, export_location: row.export_locations?.[0] ?? null };
+  const size = row.status === shareLife.manage.via ? null : row.size;
+  return { ...row, size, export_location: row.export_locations?.[0] ?? null };
 }
 
 type Query = Readonly<Record<string, unknown>>;

@@ -44,11 +44,11 @@ export const snapshots = {
   async listSnapshotsDetail({ ctx, query }) {
     const list = listOf(ctx, query);
     const found = await listSnapshots(ctx.db, list);
-    return { snapshots: found, ...(await around(ctx, query, found, list)) };
+    return { snapshots: found.map(shown), ...(await around(ctx, query, found, list)) };
   },
 
   async getSnapshot({ ctx, path }) {
-    return { snapshot: await visibleSnapshot(ctx, path.id) };
+    return { snapshot: shown(await visibleSnapshot(ctx, path.id)) };
   },
 
   async createSnapshot({ ctx, body }) {
@@ -71,7 +71,7 @@ export const snapshots = {
     await ctx.transaction((tx) =>
       updateSnapshot(tx, id, { name: body.display_name, description: body.display_description }),
     );
-    return { snapshot: await visibleSnapshot(ctx, id) };
+    return { snapshot: shown(await visibleSnapshot(ctx, id)) };
   },
 
   async deleteSnapshot({ ctx, path }) {
@@ -90,6 +90,13 @@ export const snapshots = {
     await ctx.transaction((tx) => setSnapshotStatus(tx, { snapshotId: id }, body.status));
   },
 } satisfies Partial<Handlers>;
+
+type Shown = Operations['getSnapshot']['result']['snapshot'];
+
+/** A row as the contract has it: no size until the back end has told it. */
+export function shown(row: SnapshotRow): Shown {
+  return row.status === snapshotLife.manage.via ? { ...row, size: null } : row;
+}
 
 /** Takes quota and writes the snapshot with one instance, and one job, for each instance of the share. */
 function takeSnapshot(

@@ -2,6 +2,7 @@
 import { accessJobs } from './access.ts';
 import { dataJobs } from './data/attach.ts';
 import type { AnyJob } from './job.ts';
+import { managingJobs } from './managing.ts';
 import { shareResizeJobs } from './shareResize.ts';
 import { shareRevertJobs } from './shareRevert.ts';
 import { shareJobList } from './shares.ts';
@@ -12,6 +13,7 @@ export const jobs: ReadonlyMap<string, AnyJob> = new Map(
   [
     ...shareJobList,
     ...accessJobs,
+    ...managingJobs,
     ...dataJobs,
     ...shareResizeJobs,
     ...shareRevertJobs,

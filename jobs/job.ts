@@ -9,7 +9,7 @@ import type { BackendReport } from '#domain/services.ts';
 import type { Driver } from '#drivers/driver.ts';
 import type { Placer } from './placement.ts';
 import type { Outcome } from './scheduler/schedule.ts';
-import type { JobSettings } from './settings.ts';
+import type { BackendSettings, JobSettings } from './settings.ts';
 
 export type Log = (
   level: 'debug' | 'info' | 'warn' | 'error',
@@ -43,6 +43,8 @@ export interface Tools {
   log: Log;
   /** The driver of a back end, `host@backend`; undefined when this process doesn't serve it. */
   driver(backend: string): Driver | undefined;
+  /** What a back end's section, `host@backend`, says; undefined when this process doesn't serve it. */
+  options(backend: string): BackendSettings | undefined;
   /** Where the share servers of a back end, `host@backend`, get their ports. */
   network?(backend: string): Networks | undefined;
   /** Last capability reports of all back ends. */

@@ -16,3 +16,8 @@ export interface JobSettings {
   data_node_mount_options: Readonly<Record<string, string>>;
   quota: QuotaDefaults & { reservation_expire: number };
 }
+
+/** What jobs need of a back end's own section, by the names of the options. */
+export interface BackendSettings {
+  unmanage_remove_access_rules: boolean;
+}

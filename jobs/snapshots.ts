@@ -87,7 +87,8 @@ export function snapshotsOf(run: Run, { share }: DrivenSnapshot): Snapshots {
   return snapshots;
 }
 
-async function tellOfSnapshot(
+/** A user message about the snapshot, to the project it belongs to. */
+export async function tellOfSnapshot(
   tx: Tx,
   snapshot: DrivenSnapshot,
   run: Run,

@@ -5,7 +5,7 @@ import { portStore } from '#db/networkAllocations.ts';
 import { onOutboxWrite } from '#db/outbox.ts';
 import { heartbeat, registerService } from '#db/services.ts';
 import type { PortLabel } from '#domain/network.ts';
-import { shareQueue } from '#domain/services.ts';
+import { shareQueue, splitHost } from '#domain/services.ts';
 import type { Driver } from '#drivers/driver.ts';
 import { createDriver } from '#drivers/index.ts';
 import { ensureBackend } from '#jobs/ensure.ts';
@@ -51,6 +51,7 @@ run(async () => {
     settings: { ...config.DEFAULT, quota: config.quota },
     log,
     driver: (backend) => backends.get(backend)?.driver,
+    options: (backend) => config.backends[splitHost(backend).backend ?? ''],
     network: (backend) => backends.get(backend)?.networks,
     reports: reportReader(redis),
     // Not waited for: no share is late or lost for want of an explanation.

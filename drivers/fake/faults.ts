@@ -27,6 +27,10 @@ export const fakeCalls = [
   'delete_snapshot',
   'snapshot_update_access',
   'revert_to_snapshot',
+  'manage_existing',
+  'unmanage',
+  'manage_existing_snapshot',
+  'unmanage_snapshot',
 ] as const;
 export type FakeCall = (typeof fakeCalls)[number];
 

@@ -14,6 +14,7 @@ import {
   DriverError,
   type DriverSettings,
   type ExportLocation,
+  type Managing,
 } from '../driver.ts';
 import { type Options, readCommon, readOptions } from '../options.ts';
 import { type Rehearse, readFaults } from './faults.ts';
@@ -25,6 +26,7 @@ export function createFakeDriver(settings: DriverSettings): Driver {
   const stats = fakeStats(options, readCommon(settings));
   return {
     ...storage(options, rehearse),
+    manage: managing(rehearse),
     async start(signal) {
       await rehearse('start', signal);
     },
@@ -93,6 +95,32 @@ function storage(
       async toSnapshot(_share, _snapshot, _rules, signal) {
         await rehearse('revert_to_snapshot', signal);
       },
+    },
+  };
+}
+
+/** It knows again what it exported, by the form of the path, whose ever it was; each has 1 GiB. */
+function managing(rehearse: Rehearse): Managing {
+  return {
+    async share(share, _options, signal) {
+      await rehearse('manage_existing', signal);
+      const path = share.exportLocations?.[0]?.path ?? '';
+      if (!/^[^:]+:\/path\/to\/fake\/share\/share_\w+$/.test(path))
+        throw new DriverError('notFound', `there is no share exported as ${path}`);
+      return { size: 1, exportLocations: shareLocations(share) };
+    },
+    async unmanageShare(_share, signal) {
+      await rehearse('unmanage', signal);
+    },
+    async snapshot(snapshot, _options, signal) {
+      await rehearse('manage_existing_snapshot', signal);
+      const location = snapshot.providerLocation ?? '';
+      if (!/^\/path\/to\/fake\/snapshot\/snapshot_\w+$/.test(location))
+        throw new DriverError('notFound', `there is no snapshot ${location}`);
+      return { size: 1, providerLocation: location };
+    },
+    async unmanageSnapshot(_snapshot, signal) {
+      await rehearse('unmanage_snapshot', signal);
     },
   };
 }

@@ -117,7 +117,6 @@ const withoutEffect: Readonly<Record<string, readonly string[]>> = {
     'suppress_post_hooks_errors',
     'periodic_hooks_interval',
     'delete_share_server_with_last_share',
-    'unmanage_remove_access_rules',
     'automatic_share_server_cleanup',
     'unused_share_server_cleanup_interval',
     'server_migration_driver_continue_update_interval',

@@ -17,12 +17,16 @@ import type { Settings } from '#handlers/settings.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Tools } from '#jobs/job.ts';
 import { runJob } from '#jobs/runner.ts';
+import type { BackendSettings } from '#jobs/settings.ts';
 import { RequestCtx } from '#server/http/ctx.ts';
 import { startTestDatabase } from './services.ts';
 
-const HOST = 'testhost@fake';
+/** The back end of the world's shares. */
+export const HOST = 'testhost@fake';
 const settings = {
   osapi_max_limit: 1000,
+  service_down_time: 600,
+  default_share_type: null,
   admin_only_metadata: ['__affinity_same_host', '__affinity_different_host'],
   message_ttl: 3600,
   quota: {
@@ -55,6 +59,8 @@ export interface World {
   setQuota(projectId: string, resource: string, limit: number): Promise<void>;
   /** Gives the back end other options (drivers/fake): failures, delays. */
   rebuild(options?: Record<string, string>): Promise<void>;
+  /** What jobs read of the back end's section: to be changed at will. */
+  backendOptions: BackendSettings;
   /** Runs what waits for the share, in order, each job by so many workers at once; answers the kinds of the jobs. */
   work(shareId: string, workers?: number): Promise<string[]>;
   /** in_use and reserved of the project, where there is any */
@@ -69,11 +75,13 @@ export async function startWorld(): Promise<World> {
   const db = connect(database.address);
   const enforcer = createEnforcer();
   let driver: Driver = await fakeDriver();
+  const backendOptions: BackendSettings = { unmanage_remove_access_rules: false };
   const tools = {
     db,
     settings,
     log: () => {},
     driver: (backend: string) => (backend === HOST ? driver : undefined),
+    options: (backend: string) => (backend === HOST ? backendOptions : undefined),
     reports: async () => [],
   } as unknown as Tools;
 
@@ -103,6 +111,7 @@ export async function startWorld(): Promise<World> {
     async rebuild(options) {
       driver = await fakeDriver(options);
     },
+    backendOptions,
     async work(shareId, workers = 1) {
       const done: string[] = [];
       for (;;) {
