@@ -28,12 +28,15 @@ export interface InstanceRow {
   replicaState: string | null;
   shareGroupId: string | null;
   extraSpecs: Record<string, string>;
+  /** of its QoS type; empty without one */
+  qosSpecs: Record<string, string>;
   metadata: Record<string, string>;
   exportLocations: ExportLocation[];
 }
 
-type Raw = Omit<InstanceRow, 'extraSpecs' | 'metadata' | 'exportLocations'> & {
+type Raw = Omit<InstanceRow, 'extraSpecs' | 'qosSpecs' | 'metadata' | 'exportLocations'> & {
   extraSpecs: string | null;
+  qosSpecs: string | null;
   metadata: string | null;
   exportLocations: string | null;
 };
@@ -45,6 +48,8 @@ const columns = sql`
   s.snapshot_support AS snapshotSupport, s.replication_type AS replicationType, i.replica_state AS replicaState, s.share_group_id AS shareGroupId,
   (SELECT JSON_OBJECTAGG(e.spec_key, e.spec_value) FROM share_type_extra_specs e
    WHERE e.share_type_id = i.share_type_id AND e.deleted = 0) AS extraSpecs,
+  (SELECT JSON_OBJECTAGG(q.\`key\`, q.value) FROM qos_type_specs q
+   WHERE q.qos_type_id = i.qos_type_id AND q.deleted = 'False') AS qosSpecs,
   (SELECT JSON_OBJECTAGG(m.\`key\`, m.value) FROM share_metadata m WHERE m.share_id = s.id AND m.deleted = 0) AS metadata,
   (SELECT JSON_ARRAYAGG(JSON_OBJECT('path', l.path, 'isAdminOnly', l.is_admin_only = 1) ORDER BY l.id)
    FROM share_instance_export_locations l WHERE l.share_instance_id = i.id AND l.deleted = 0) AS exportLocations`;
@@ -52,10 +57,11 @@ const columns = sql`
 const tables = sql`
   share_instances i JOIN shares s ON s.id = i.share_id LEFT JOIN availability_zones z ON z.id = i.availability_zone_id`;
 
-function instanceRow({ extraSpecs, metadata, exportLocations, ...rest }: Raw): InstanceRow {
+function instanceRow({ extraSpecs, qosSpecs, metadata, exportLocations, ...rest }: Raw): InstanceRow {
   return {
     ...rest,
     extraSpecs: extraSpecs ? (JSON.parse(extraSpecs) as Record<string, string>) : {},
+    qosSpecs: qosSpecs ? (JSON.parse(qosSpecs) as Record<string, string>) : {},
     metadata: metadata ? (JSON.parse(metadata) as Record<string, string>) : {},
     exportLocations: exportLocations ? (JSON.parse(exportLocations) as ExportLocation[]) : [],
   };
@@ -99,6 +105,7 @@ export function backendShare(row: InstanceRow): BackendShare {
     pool: row.host?.split('#')[1] ?? '',
     shareTypeId: row.shareTypeId,
     extraSpecs: row.extraSpecs,
+    qosSpecs: row.qosSpecs,
     metadata: row.metadata,
     snapshotSupport: row.snapshotSupport,
     exportLocations: row.exportLocations,

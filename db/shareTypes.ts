@@ -1,5 +1,6 @@
 /** Share types with their extra specs, and the projects that may use those that aren't public. */
 import type { Queries, Tx } from './connection.ts';
+import { unlessTaken } from './duplicates.ts';
 import { flag, json, jsonRow, parseRows, time } from './jsonRow.ts';
 import { and, join, list, type Sql, sql } from './sql.ts';
 
@@ -191,17 +192,4 @@ export async function removeTypeProject(tx: Tx, id: string, projectId: string): 
     UPDATE share_type_projects SET deleted = id, deleted_at = UTC_TIMESTAMP(6)
     WHERE share_type_id = ${id} AND project_id = ${projectId} AND deleted = 0`;
   return affected > 0;
-}
-
-const DUPLICATE = 1062;
-
-/** The tables' unique keys decide between two at once: false instead of a duplicate. */
-async function unlessTaken(work: Promise<unknown>): Promise<boolean> {
-  try {
-    await work;
-    return true;
-  } catch (error) {
-    if ((error as { errno?: number }).errno === DUPLICATE) return false;
-    throw error;
-  }
 }

@@ -224,8 +224,9 @@ export interface NewShare {
   };
   metadata: Record<string, string>;
   status: string;
-  /** known already when it goes where its snapshot is */
+  /** known already when it goes where its snapshot or its group is */
   host: string | null;
+  qosTypeId?: string | null;
 }
 
 /** Writes a share, its instance and its metadata. */
@@ -240,9 +241,9 @@ export async function insertShare(tx: Tx, share: NewShare): Promise<void> {
       ${can.create_share_from_snapshot_support}, ${can.revert_to_snapshot_support}, ${can.mount_snapshot_support}, 0, 0)`;
   await tx.run`
     INSERT INTO share_instances (created_at, deleted, id, share_id, host, status, share_type_id, availability_zone_id,
-      access_rules_status, cast_rules_to_readonly)
+      access_rules_status, cast_rules_to_readonly, qos_type_id)
     VALUES (${share.createdAt}, 'False', ${share.instanceId}, ${share.id}, ${share.host}, ${share.status}, ${share.shareTypeId},
-      ${share.availabilityZoneId}, 'active', 0)`;
+      ${share.availabilityZoneId}, 'active', 0, ${share.qosTypeId ?? null})`;
   await insertShareMetadata(tx, share.id, share.metadata);
 }
 

@@ -13,6 +13,8 @@ export interface BackendShare {
   pool: string;
   shareTypeId: string | null;
   extraSpecs: Readonly<Record<string, string>>;
+  /** of the QoS type: what service the share is to get; empty without one */
+  qosSpecs?: Readonly<Record<string, string>>;
   metadata: Readonly<Record<string, string>>;
   snapshotSupport: boolean;
   exportLocations?: readonly ExportLocation[];

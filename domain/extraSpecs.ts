@@ -105,14 +105,17 @@ export function meetsSpec(capability: unknown, spec: string): boolean {
   return operator ? operator(capability, words) : bare(capability, spec);
 }
 
+/** The spec that names the QoS type, by name or id, of shares of a type. */
+export const DEFAULT_QOS_TYPE = 'default_qos_type';
+
 /**
  * The path of the capability that a spec's key names: `x` and `capabilities:x` are one and the same,
- * `capabilities:x:y` looks into x, and what has another prefix is the driver's business (null), as are the
- * availability zones, which have a filter of their own.
+ * `capabilities:x:y` looks into x, and what has another prefix is the driver's business (null). Availability zones
+ * have a filter of their own, and the default QoS type is no capability.
  */
 export function capabilityPath(key: string): string[] | null {
   const parts = key.split(':');
-  if (parts.length === 1) return key === 'availability_zones' ? null : parts;
+  if (parts.length === 1) return key === 'availability_zones' || key === DEFAULT_QOS_TYPE ? null : parts;
   return parts[0] === 'capabilities' ? parts.slice(1) : null;
 }
 

@@ -146,6 +146,9 @@ export interface components {
         /** @description A boolean, or a word for one. */
         Flag: boolean | (0 | 1) | components["schemas"]["FlagText"];
         FlagText: string;
+        GroupSpecsOfNewType: {
+            [key: string]: string;
+        } | null;
         Label: string | null;
         Limits: {
             absolute: components["schemas"]["AbsoluteLimits"];
@@ -254,6 +257,33 @@ export interface components {
             /** @description host@backend#pool */
             name: string;
             pool: string;
+        };
+        QosType: {
+            created_at: components["schemas"]["Timestamp"];
+            description: components["schemas"]["NullableString"];
+            /** Format: uuid */
+            id: string;
+            name: string;
+            specs: components["schemas"]["ExtraSpecs"];
+            updated_at: components["schemas"]["NullableTimestamp"];
+        };
+        QosTypeCreate: {
+            description?: components["schemas"]["Label"];
+            name: string;
+            specs?: components["schemas"]["ExtraSpecsSent"];
+        };
+        QosTypeFilter: {
+            description?: string;
+            "description~"?: string;
+            limit?: components["schemas"]["Count"];
+            name?: string;
+            "name~"?: string;
+            offset?: components["schemas"]["Count"];
+            sort_dir?: string;
+            sort_key?: string;
+        };
+        QosTypeUpdate: {
+            description?: components["schemas"]["Label"];
         };
         QuotaClassSet: {
             backup_gigabytes: number;
@@ -617,6 +647,33 @@ export interface components {
             sort_key?: string;
             status?: string;
             with_count?: components["schemas"]["FlagText"];
+        };
+        ShareGroupType: {
+            group_specs: components["schemas"]["ExtraSpecs"];
+            /** Format: uuid */
+            id: string;
+            is_default: boolean;
+            is_public: boolean;
+            name: string;
+            share_types: string[];
+        };
+        ShareGroupTypeAccess: {
+            project_id: string;
+            /** Format: uuid */
+            share_group_type_id: string;
+        };
+        ShareGroupTypeCreate: {
+            group_specs?: components["schemas"]["GroupSpecsOfNewType"];
+            is_public?: components["schemas"]["TypeIsPublic"];
+            name?: string | null;
+            /** @description Names or ids; at least one */
+            share_types?: string[] | null;
+        };
+        ShareGroupTypeFilter: {
+            /** @description A JSON object, or a dict as Python writes it */
+            group_specs?: string;
+            /** @description true, false, or all (admins only) */
+            is_public?: string;
         };
         ShareInstance: {
             /** @enum {unknown} */

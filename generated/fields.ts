@@ -17,6 +17,10 @@ export type SchemaName =
   | 'SnapshotManage'
   | 'Message'
   | 'MessageFilter'
+  | 'QosType'
+  | 'QosTypeCreate'
+  | 'QosTypeUpdate'
+  | 'QosTypeFilter'
   | 'QuotaSet'
   | 'QuotaSetDetail'
   | 'QuotaUsage'
@@ -42,6 +46,10 @@ export type SchemaName =
   | 'ServiceState'
   | 'EnsureShares'
   | 'AvailabilityZone'
+  | 'ShareGroupType'
+  | 'ShareGroupTypeCreate'
+  | 'ShareGroupTypeFilter'
+  | 'ShareGroupTypeAccess'
   | 'ShareInstance'
   | 'ShareInstanceFilter'
   | 'ShareInstanceResetStatus'
@@ -247,6 +255,32 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'resource_type', since: 0, until: 99 },
     { name: 'created_since', since: 52, until: 99 },
     { name: 'created_before', since: 52, until: 99 },
+  ],
+  QosType: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'specs', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'updated_at', since: 0, until: 99 },
+  ],
+  QosTypeCreate: [
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'specs', since: 0, until: 99 },
+  ],
+  QosTypeUpdate: [
+    { name: 'description', since: 0, until: 99 },
+  ],
+  QosTypeFilter: [
+    { name: 'limit', since: 0, until: 99 },
+    { name: 'offset', since: 0, until: 99 },
+    { name: 'sort_key', since: 0, until: 99 },
+    { name: 'sort_dir', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'name~', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'description~', since: 0, until: 99 },
   ],
   QuotaSet: [
     { name: 'id', since: 0, until: 99, optional: true },
@@ -483,6 +517,28 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'name', since: 0, until: 99 },
     { name: 'created_at', since: 0, until: 99 },
     { name: 'updated_at', since: 0, until: 99 },
+  ],
+  ShareGroupType: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'is_public', since: 0, until: 99 },
+    { name: 'group_specs', since: 0, until: 99 },
+    { name: 'share_types', since: 0, until: 99 },
+    { name: 'is_default', since: 46, until: 99 },
+  ],
+  ShareGroupTypeCreate: [
+    { name: 'name', since: 0, until: 99 },
+    { name: 'is_public', since: 0, until: 99 },
+    { name: 'group_specs', since: 0, until: 99 },
+    { name: 'share_types', since: 0, until: 99 },
+  ],
+  ShareGroupTypeFilter: [
+    { name: 'is_public', since: 0, until: 99 },
+    { name: 'group_specs', since: 0, until: 99 },
+  ],
+  ShareGroupTypeAccess: [
+    { name: 'share_group_type_id', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
   ],
   ShareInstance: [
     { name: 'id', since: 0, until: 99 },

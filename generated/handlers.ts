@@ -232,6 +232,76 @@ export interface Operations {
     body: undefined;
     result: void;
   };
+  /** Lists QoS types. */
+  listQosTypes: {
+    path: None;
+    query: Schemas['QosTypeFilter'];
+    body: undefined;
+    result: { qos_types: Schemas['QosType'][] };
+  };
+  /** Creates a QoS type. */
+  createQosType: {
+    path: None;
+    query: None;
+    body: Schemas['QosTypeCreate'];
+    result: { qos_type: Schemas['QosType'] };
+  };
+  /** Shows a QoS type. */
+  getQosType: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { qos_type: Schemas['QosType'] };
+  };
+  /** Describes a QoS type. */
+  updateQosType: {
+    path: { id: string };
+    query: None;
+    body: Schemas['QosTypeUpdate'];
+    result: { qos_type: Schemas['QosType'] };
+  };
+  /** Deletes a QoS type. */
+  deleteQosType: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Lists the specs of a QoS type. */
+  listQosSpecs: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { specs: Schemas['ExtraSpecs'] };
+  };
+  /** Adds or changes specs of a QoS type. */
+  createQosSpecs: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ExtraSpecsSent'];
+    result: { specs: Schemas['ExtraSpecs'] };
+  };
+  /** Shows one spec of a QoS type. */
+  getQosSpec: {
+    path: { id: string; key: string };
+    query: None;
+    body: undefined;
+    result: Schemas['ExtraSpecs'];
+  };
+  /** Changes one spec of a QoS type. */
+  updateQosSpec: {
+    path: { id: string; key: string };
+    query: None;
+    body: Schemas['ExtraSpecsSent'];
+    result: Schemas['ExtraSpecs'];
+  };
+  /** Removes one spec of a QoS type. */
+  deleteQosSpec: {
+    path: { id: string; key: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
   /** Shows the quotas of a project, of a user in it, or of a share type. */
   getQuotaSet: {
     path: { id: string };
@@ -356,6 +426,97 @@ export interface Operations {
     path: None;
     query: None;
     body: Schemas['EnsureShares'];
+    result: void;
+  };
+  /** Lists share group types. */
+  listShareGroupTypes: {
+    path: None;
+    query: Schemas['ShareGroupTypeFilter'];
+    body: undefined;
+    result: { share_group_types: Schemas['ShareGroupType'][] };
+  };
+  /** Shows the share group type that groups get when none is named. */
+  getDefaultShareGroupType: {
+    path: None;
+    query: None;
+    body: undefined;
+    result: { share_group_type: Schemas['ShareGroupType'] };
+  };
+  /** Creates a share group type. */
+  createShareGroupType: {
+    path: None;
+    query: None;
+    body: Schemas['ShareGroupTypeCreate'];
+    result: { share_group_type: Schemas['ShareGroupType'] };
+  };
+  /** Shows a share group type. */
+  getShareGroupType: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { share_group_type: Schemas['ShareGroupType'] };
+  };
+  /** Deletes a share group type. */
+  deleteShareGroupType: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Lists the projects that may use a private share group type. */
+  listShareGroupTypeAccess: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { share_group_type_access: Schemas['ShareGroupTypeAccess'][] };
+  };
+  /** Lets a project use a private share group type. */
+  addShareGroupTypeAccess: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareTypeAccessChange'];
+    result: void;
+  };
+  /** Takes a private share group type away from a project. */
+  removeShareGroupTypeAccess: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareTypeAccessChange'];
+    result: void;
+  };
+  /** Lists the specs of a share group type. */
+  listGroupSpecs: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { group_specs: Schemas['ExtraSpecs'] };
+  };
+  /** Adds or changes specs of a share group type. */
+  createGroupSpecs: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ExtraSpecsSent'];
+    result: { group_specs: Schemas['ExtraSpecs'] };
+  };
+  /** Shows one spec of a share group type. */
+  getGroupSpec: {
+    path: { id: string; key: string };
+    query: None;
+    body: undefined;
+    result: Schemas['ExtraSpecs'];
+  };
+  /** Changes one spec of a share group type. */
+  updateGroupSpec: {
+    path: { id: string; key: string };
+    query: None;
+    body: Schemas['ExtraSpecsSent'];
+    result: Schemas['ExtraSpecs'];
+  };
+  /** Removes one spec of a share group type. */
+  deleteGroupSpec: {
+    path: { id: string; key: string };
+    query: None;
+    body: undefined;
     result: void;
   };
   /** Lists the share instances of all projects. */

@@ -4,6 +4,7 @@ import { fault } from '#domain/faults.ts';
 import { checkSpecs, REQUIRED_SPEC } from '#domain/shareTypeSpecs.ts';
 import type { Ctx } from './context.ts';
 import type { Handlers } from './request.ts';
+import { assertOneSpec, assertSpecKeys } from './specs.ts';
 
 type Given = Readonly<Record<string, string | boolean>>;
 
@@ -14,28 +15,20 @@ export const extraSpecs = {
 
   async getExtraSpec({ ctx, path }) {
     const specs = await specsOf(ctx, path.type_id);
-    if (!Object.hasOwn(specs, path.id)) throw fault('extraSpecNotFound', { id: path.type_id, key: path.id });
+    if (!Object.hasOwn(specs, path.id))
+      throw fault('specNotFound', { what: 'Share type', id: path.type_id, key: path.id });
     return { [path.id]: specs[path.id]! };
   },
 
   async createExtraSpecs({ ctx, path, body }) {
     const given: Given = body;
-    const odd = Object.keys(given).find((key) => !/^[\p{L}\p{N}_.:-]+$/u.test(key));
-    if (odd !== undefined) {
-      throw fault('invalidExtraSpec', {
-        key: odd,
-        reason: 'only letters, digits, _ . : and - make up a key',
-      });
-    }
+    assertSpecKeys(given);
     return { extra_specs: await set(ctx, path.type_id, given) };
   },
 
   async updateExtraSpec({ ctx, path, body }) {
     const given: Given = body;
-    const keys = Object.keys(given);
-    if (keys.length !== 1 || keys[0] !== path.id) {
-      throw fault('invalidBody', { where: 'the whole', reason: `must have the one key ${path.id}` });
-    }
+    assertOneSpec(given, path.id);
     return set(ctx, path.type_id, given);
   },
 
@@ -46,7 +39,7 @@ export const extraSpecs = {
     await ctx.transaction(async (tx) => {
       await lockType(tx, path.type_id);
       const removed = await removeSpecs(tx, path.type_id, [path.id]);
-      if (removed === 0) throw fault('extraSpecNotFound', { id: path.type_id, key: path.id });
+      if (removed === 0) throw fault('specNotFound', { what: 'Share type', id: path.type_id, key: path.id });
     });
   },
 } satisfies Partial<Handlers>;

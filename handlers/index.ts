@@ -6,16 +6,20 @@ import { exportLocationMetadata } from './exportLocationMetadata.ts';
 import { exportLocations } from './exportLocations.ts';
 import { extensions } from './extensions.ts';
 import { extraSpecs } from './extraSpecs.ts';
+import { groupSpecs } from './groupSpecs.ts';
 import { limits } from './limits.ts';
 import { managing } from './managing.ts';
 import { messages } from './messages.ts';
 import { pools } from './pools.ts';
+import { qosTypes } from './qosTypes.ts';
 import { quotaClassSets } from './quotaClassSets.ts';
 import { quotaSets } from './quotaSets.ts';
 import type { Handlers } from './request.ts';
 import { resourceLocks } from './resourceLocks.ts';
 import { services } from './services.ts';
 import { shareAccess } from './shareAccess.ts';
+import { shareGroupTypeAccess } from './shareGroupTypeAccess.ts';
+import { shareGroupTypes } from './shareGroupTypes.ts';
 import { shareInstances } from './shareInstances.ts';
 import { shareMetadata } from './shareMetadata.ts';
 import { shareResize } from './shareResize.ts';
@@ -37,15 +41,19 @@ export const handlers = {
   ...exportLocations,
   ...extensions,
   ...extraSpecs,
+  ...groupSpecs,
   ...limits,
   ...managing,
   ...messages,
   ...pools,
+  ...qosTypes,
   ...quotaClassSets,
   ...quotaSets,
   ...resourceLocks,
   ...services,
   ...shareAccess,
+  ...shareGroupTypeAccess,
+  ...shareGroupTypes,
   ...shareInstances,
   ...shareMetadata,
   ...shareResize,

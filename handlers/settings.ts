@@ -4,6 +4,7 @@ import type { QuotaDefaults } from '#domain/quotas.ts';
 export interface Settings {
   osapi_max_limit: number;
   default_share_type: string | null;
+  default_share_group_type: string | null;
   enabled_share_protocols: readonly string[];
   admin_only_metadata: readonly string[];
   admin_only_el_metadata: readonly string[];

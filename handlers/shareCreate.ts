@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { findAvailabilityZone } from '#db/availabilityZones.ts';
 import type { Tx } from '#db/connection.ts';
 import { enqueue } from '#db/outbox.ts';
+import { findQosTypeByNameOrId } from '#db/qosTypes.ts';
 import { take, withQuota } from '#db/quotas.ts';
 import { findShare, insertShare, type ShareRow } from '#db/shares.ts';
 import { findShareType, findShareTypeByNameOrId, type ShareTypeRow } from '#db/shareTypes.ts';
 import { findSnapshot, type SnapshotRow } from '#db/snapshots.ts';
 import { readBoolean } from '#domain/booleans.ts';
+import { DEFAULT_QOS_TYPE } from '#domain/extraSpecs.ts';
 import { fault } from '#domain/faults.ts';
 import { readMetadata, refuseAdminOnly } from '#domain/metadata.ts';
 import type { QuotaResource } from '#domain/quotas.ts';
@@ -37,6 +39,7 @@ interface Plan {
   metadata: Record<string, string>;
   zone: { id: string; name: string } | null;
   type: ShareTypeRow | null;
+  qosTypeId: string | null;
   source: Source | null;
   hints: Record<string, string>;
 }
@@ -70,6 +73,7 @@ export async function createShare(ctx: Ctx, asked: Asked): Promise<ShareRow> {
       shareTypeId: type?.id ?? null,
       availabilityZoneId: plan.zone?.id ?? null,
       capabilities,
+      qosTypeId: plan.qosTypeId,
       metadata: plan.metadata,
       status: shareLife.create.via,
       host,
@@ -123,6 +127,7 @@ async function check(ctx: Ctx, asked: Asked): Promise<Plan> {
     metadata: { ...metadata, ...affinityOf(asked) },
     zone,
     type,
+    qosTypeId: await qosTypeOf(ctx, type),
     source,
     hints: hintsOf(ctx, asked),
   };
@@ -199,6 +204,17 @@ async function typeOf(ctx: Ctx, asked: Asked, source: Source | null): Promise<Sh
   }
   const byDefault = ctx.settings.default_share_type;
   return byDefault === null ? null : ((await findShareTypeByNameOrId(ctx.db, byDefault, null)) ?? null);
+}
+
+/** The id of the QoS type that shares of the type get; null when it names none. */
+async function qosTypeOf(ctx: Ctx, type: ShareTypeRow | null): Promise<string | null> {
+  const named = type?.extra_specs[DEFAULT_QOS_TYPE];
+  if (!named) return null;
+  const qosType = await findQosTypeByNameOrId(ctx.db, named);
+  if (qosType) return qosType.id;
+  throw fault('invalidInput', {
+    reason: `share type ${type!.name} names a ${DEFAULT_QOS_TYPE} that isn't there: ${named}`,
+  });
 }
 
 function protocolOf(ctx: Ctx, asked: string | undefined, source: Source | null): string {

@@ -14,7 +14,7 @@ export const shareTypeAccess = {
   async listShareTypeAccess({ ctx, path }) {
     const type = await findShareType(ctx.db, path.id, null);
     if (!type) throw fault('shareTypeNotFound', { id: path.id });
-    if (type.is_public) throw fault('typeHasNoAccessList', { id: path.id });
+    if (type.is_public) throw fault('typeHasNoAccessList', { what: 'Share type', id: path.id });
     return { share_type_access: await listTypeProjects(ctx.db, path.id) };
   },
 
@@ -35,14 +35,15 @@ export const shareTypeAccess = {
     await ctx.transaction(async (tx) => {
       await lockPrivate(tx, path.id);
       if (!(await removeTypeProject(tx, path.id, project)))
-        throw fault('typeAccessNotFound', { id: path.id, project });
+        throw fault('typeAccessNotFound', { what: 'share type', id: path.id, project });
     });
   },
 } satisfies Partial<Handlers>;
 
 const PROJECT_ID = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 
-function readProject(project: unknown): string {
+/** The project that access is for. Throws 400 for what is no id of one. */
+export function readProject(project: unknown): string {
   if (typeof project === 'string' && PROJECT_ID.test(project)) return project;
   throw fault('invalidBody', { where: 'project', reason: "must be a project's id, a UUID" });
 }

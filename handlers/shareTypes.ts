@@ -23,8 +23,8 @@ import type { Handlers } from './request.ts';
 
 export const shareTypes = {
   async listShareTypes({ ctx, query }) {
-    const types = await listShareTypes(ctx.db, scopeOf(ctx, query.is_public));
-    const asked = searchedSpecs(query.extra_specs);
+    const types = await listShareTypes(ctx.db, typeScope(ctx, query.is_public));
+    const asked = searchedSpecs(query.extra_specs, 'extra_specs');
     return {
       share_types: types
         .filter((type) => answersSearch(type.extra_specs, asked))
@@ -124,7 +124,7 @@ function shown(
 }
 
 /** Admins choose; others always get what their project may use. */
-function scopeOf(ctx: Ctx, isPublic: string | undefined): ShareTypeScope {
+export function typeScope(ctx: Ctx, isPublic: string | undefined): ShareTypeScope {
   if (!ctx.isAdmin || isPublic === undefined) return { usableBy: ctx.projectId };
   if (isPublic.toLowerCase() === 'all') return 'all';
   const wanted = asBoolean(isPublic);
@@ -137,10 +137,11 @@ function scopeOf(ctx: Ctx, isPublic: string | undefined): ShareTypeScope {
   return wanted ? { usableBy: ctx.projectId } : 'private';
 }
 
-function searchedSpecs(text: string | undefined): Record<string, unknown> {
+/** Specs that a list is narrowed by. */
+export function searchedSpecs(text: string | undefined, where: string): Record<string, unknown> {
   if (text === undefined || text === '') return {};
   const specs = readDict(text);
-  if (!specs) throw fault('invalidQuery', { where: 'extra_specs', reason: 'must be a JSON object of texts' });
+  if (!specs) throw fault('invalidQuery', { where, reason: 'must be a JSON object of texts' });
   return specs;
 }
 

@@ -83,6 +83,7 @@ export async function requestFor(
     protocol: instance.protocol,
     shareType: type ? { name: type.name, extraSpecs: type.extra_specs } : null,
     availabilityZone: instance.availabilityZone,
+    qos: instance.qosSpecs,
     share: {
       size: instance.size,
       share_proto: instance.protocol,

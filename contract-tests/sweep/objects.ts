@@ -24,6 +24,8 @@ export interface Objects {
   /** A private type that demo's project may use. */
   type: string;
   message: string;
+  qosType: string;
+  shareGroupType: string;
   resourceLock: string;
 }
 
@@ -71,6 +73,20 @@ export async function makeObjects(wire: Wire, progress: (text: string) => void):
     replicated: await client.makeShare('replicated'),
     type: await client.makePrivateType(),
     message: await client.id('demo', 'GET', `/messages?resource_id=${failed}`, 'messages.0.id'),
+    qosType: await client.id('admin', 'POST', '/qos-types', 'qos_type.id', {
+      qos_type: {
+        name: `sweep-${randomBytes(4).toString('hex')}`,
+        description: 'to read',
+        specs: { a: 'b' },
+      },
+    }),
+    shareGroupType: await client.id('admin', 'POST', '/share-group-types', 'share_group_type.id', {
+      share_group_type: {
+        name: `sweep-${randomBytes(4).toString('hex')}`,
+        share_types: ['default'],
+        group_specs: { a: 'b' },
+      },
+    }),
     resourceLock: await client.id('demo', 'POST', '/resource-locks', 'resource_lock.id', {
       resource_lock: { resource_id: share, resource_type: 'share', lock_reason: 'swept' },
     }),

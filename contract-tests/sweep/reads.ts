@@ -85,6 +85,28 @@ export const reads: Readonly<Record<string, Read>> = {
   '/types/{id}/share_type_access': { path: ({ type }) => `/types/${type}/share_type_access` },
   '/types/{id}/os-share-type-access': { path: ({ type }) => `/types/${type}/os-share-type-access` },
 
+  '/share-group-types': { path: () => '/share-group-types' },
+  '/share-group-types/{id}': {
+    path: ({ shareGroupType }) => `/share-group-types/${shareGroupType}`,
+    data: true,
+  },
+  '/share-group-types/{id}/access': {
+    path: ({ shareGroupType }) => `/share-group-types/${shareGroupType}/access`,
+  },
+  '/share-group-types/{id}/group-specs': {
+    path: ({ shareGroupType }) => `/share-group-types/${shareGroupType}/group-specs`,
+    data: true,
+  },
+  '/share-group-types/{id}/group-specs/{key}': {
+    path: ({ shareGroupType }) => `/share-group-types/${shareGroupType}/group-specs/a`,
+    data: true,
+  },
+
+  '/qos-types': { path: () => '/qos-types' },
+  '/qos-types/{id}': { path: ({ qosType }) => `/qos-types/${qosType}`, data: true },
+  '/qos-types/{id}/specs': { path: ({ qosType }) => `/qos-types/${qosType}/specs`, data: true },
+  '/qos-types/{id}/specs/{key}': { path: ({ qosType }) => `/qos-types/${qosType}/specs/a`, data: true },
+
   '/quota-sets/{id}': { path: (objects, as) => `/quota-sets/${project(objects, as)}` },
   '/quota-sets/{id}/detail': { path: (objects, as) => `/quota-sets/${project(objects, as)}/detail` },
   '/quota-sets/{id}/defaults': { path: (objects, as) => `/quota-sets/${project(objects, as)}/defaults` },

@@ -92,7 +92,6 @@ const withoutEffect: Readonly<Record<string, readonly string[]>> = {
   DEFAULT: [
     'osapi_share_workers',
     'api_rate_limit',
-    'default_share_group_type',
     'scheduler_max_attempts',
     'scheduler_default_share_group_filters',
     'pool_weight_multiplier',

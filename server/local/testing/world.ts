@@ -1,10 +1,11 @@
 /**
  * A small world without an API server or Redis: a database with shares in it, callers for handlers, and the jobs
- * that handlers leave behind, run here one after the other against a fake back end.
+ * that handlers leave behind, scheduled and run here one after the other against a fake back end, `testhost@fake`.
  */
 import { randomUUID } from 'node:crypto';
 import { connect, type Db } from '#db/connection.ts';
 import { take, withQuota } from '#db/quotas.ts';
+import { registerService } from '#db/services.ts';
 import { insertShare, type NewShare } from '#db/shares.ts';
 import { createEnforcer } from '#domain/policy/enforcer.ts';
 import { type QuotaDefaults, quotaResources } from '#domain/quotas.ts';
@@ -16,7 +17,9 @@ import type { Ctx } from '#handlers/context.ts';
 import type { Settings } from '#handlers/settings.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Tools } from '#jobs/job.ts';
+import { Placer } from '#jobs/placement.ts';
 import { runJob } from '#jobs/runner.ts';
+import { defaultSettings as schedulerSettings } from '#jobs/scheduler/options.ts';
 import type { BackendSettings } from '#jobs/settings.ts';
 import { RequestCtx } from '#server/http/ctx.ts';
 import { startTestDatabase } from './services.ts';
@@ -24,9 +27,13 @@ import { startTestDatabase } from './services.ts';
 /** The back end of the world's shares. */
 export const HOST = 'testhost@fake';
 const settings = {
+  ...schedulerSettings,
   osapi_max_limit: 1000,
-  service_down_time: 600,
   default_share_type: null,
+  default_share_group_type: null,
+  enabled_share_protocols: ['NFS', 'CIFS'],
+  use_scheduler_creating_share_from_snapshot: false,
+  service_down_time: 86_400,
   admin_only_metadata: ['__affinity_same_host', '__affinity_different_host'],
   message_ttl: 3600,
   quota: {
@@ -61,7 +68,7 @@ export interface World {
   rebuild(options?: Record<string, string>): Promise<void>;
   /** What jobs read of the back end's section: to be changed at will. */
   backendOptions: BackendSettings;
-  /** Runs what waits for the share, in order, each job by so many workers at once; answers the kinds of the jobs. */
+  /** Runs what waits for the share (or another resource), in order, each job by so many workers at once; answers the kinds of the jobs. */
   work(shareId: string, workers?: number): Promise<string[]>;
   /** in_use and reserved of the project, where there is any */
   usage(projectId: string): Promise<Record<string, [inUse: number, reserved: number]>>;
@@ -82,8 +89,10 @@ export async function startWorld(): Promise<World> {
     log: () => {},
     driver: (backend: string) => (backend === HOST ? driver : undefined),
     options: (backend: string) => (backend === HOST ? backendOptions : undefined),
-    reports: async () => [],
+    reports: async () => [{ host: HOST, at: now(), stats: await driver.stats(new AbortController().signal) }],
   } as unknown as Tools;
+  tools.placer = new Placer(tools);
+  await registerService(db, { host: HOST, binary: 'manila-share', topic: 'manila-share', zone: 'nova' });
 
   return {
     db,
