@@ -117,6 +117,17 @@ export async function removeRulesOfShare(tx: Tx, shareId: string): Promise<void>
   );
 }
 
+/** Soft-deletes rules of a share that no instance has: the last that was to let them go went itself. */
+export async function removeUnheldRules(tx: Tx, shareId: string): Promise<void> {
+  const rules = await tx.rows<{ id: string }>`
+    SELECT r.id FROM share_access_map r WHERE r.share_id = ${shareId} AND r.deleted = 'False'
+      AND NOT EXISTS (SELECT 1 FROM share_instance_access_map m WHERE m.access_id = r.id AND m.deleted = 'False')`;
+  await removeAccessRules(
+    tx,
+    rules.map(({ id }) => id),
+  );
+}
+
 /** `access_rules_status` from the states of the instance's rules. */
 async function settleStatus(tx: Tx, instanceId: string): Promise<void> {
   const any = (condition: Sql) => sql`

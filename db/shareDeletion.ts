@@ -1,10 +1,12 @@
-/** How a share's deletion begins, whoever asks for it. */
+/** How a share's deletion begins, whoever asks for it, and how its instances end. */
 import { shareQueue } from '#domain/services.ts';
+import { replicasQuota } from '#domain/shareReplicas.ts';
 import { shareLife, sharesQuota } from '#domain/shares.ts';
 import type { Tx } from './connection.ts';
 import { enqueue } from './outbox.ts';
 import { release } from './quotas.ts';
-import { removeInstance } from './shareInstances.ts';
+import { removeSnapshotsOn } from './replicaSnapshots.ts';
+import { findInstance, type InstanceRow, removeInstance } from './shareInstances.ts';
 import { hostNow } from './shareLock.ts';
 import type { ShareRow } from './shares.ts';
 import { shareSubject } from './subjects.ts';
@@ -32,10 +34,19 @@ export async function beginShareDeletion(
     });
     return;
   }
-  if (!(await removeInstance(tx, share.instance_id, share.id))) return;
-  await release(
-    tx,
-    { projectId: share.project_id, userId: share.user_id, shareTypeId: share.share_type },
-    sharesQuota(share.size, share.replication_type),
-  );
+  const instance = await findInstance(tx, share.instance_id);
+  if (instance) await endInstance(tx, instance);
+}
+
+/**
+ * Removes an instance's rows, with the snapshots on it, and gives back what it counted: a replica its own, the last
+ * instance what the share did.
+ */
+export async function endInstance(tx: Tx, instance: InstanceRow): Promise<void> {
+  const { id, shareId, projectId, userId, shareTypeId, size, replicationType, replicaState } = instance;
+  await removeSnapshotsOn(tx, id);
+  const wasLast = await removeInstance(tx, id, shareId);
+  const owner = { projectId, userId, shareTypeId };
+  if (wasLast) await release(tx, owner, sharesQuota(size, replicationType));
+  else if (replicaState !== null) await release(tx, owner, replicasQuota(size));
 }

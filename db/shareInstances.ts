@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { BackendShare, ExportLocation } from '#domain/backend.ts';
-import { removeRulesOfShare } from './accessStates.ts';
+import { removeRulesOfShare, removeUnheldRules } from './accessStates.ts';
 import type { Queries, Tx } from './connection.ts';
 import { beginningWith } from './like.ts';
 import { join, list, sql } from './sql.ts';
@@ -183,13 +183,17 @@ async function addExportLocations(
 export async function removeInstance(tx: Tx, instanceId: string, shareId: string): Promise<boolean> {
   await tx.run`UPDATE share_instance_export_locations SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE share_instance_id = ${instanceId} AND deleted = 0`;
   await tx.run`UPDATE share_instance_access_map SET deleted = id, deleted_at = UTC_TIMESTAMP(6), state = 'deleted' WHERE share_instance_id = ${instanceId} AND deleted = 'False'`;
+  await tx.run`UPDATE share_instance_metadata SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE share_instance_id = ${instanceId} AND deleted = 'False'`;
   const { affected } = await tx.run`
     UPDATE share_instances SET deleted = id, deleted_at = UTC_TIMESTAMP(6), status = 'deleted', terminated_at = UTC_TIMESTAMP()
     WHERE id = ${instanceId} AND deleted = 'False'`;
   if (affected === 0) return false;
   const left =
     await tx.rows`SELECT id FROM share_instances WHERE share_id = ${shareId} AND deleted = 'False' LIMIT 1`;
-  if (left.length > 0) return false;
+  if (left.length > 0) {
+    await removeUnheldRules(tx, shareId);
+    return false;
+  }
   await tx.run`UPDATE share_metadata SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE share_id = ${shareId} AND deleted = 0`;
   await removeRulesOfShare(tx, shareId);
   await tx.run`UPDATE shares SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE id = ${shareId} AND deleted = 'False'`;

@@ -99,7 +99,8 @@ const columns = {
   encryption_key_ref: 'i.encryption_key_ref',
   qos_type_id: 'i.qos_type_id',
   replica_state: 'i.replica_state',
-  has_replicas: 'i.replica_state IS NOT NULL',
+  has_replicas: `i.replica_state IS NOT NULL AND EXISTS (SELECT 1 FROM share_instances r
+    WHERE r.share_id = s.id AND r.id <> i.id AND r.deleted = 'False' AND r.replica_state IS NOT NULL)`,
   metadata: json(
     "COALESCE((SELECT JSON_OBJECTAGG(m.`key`, m.value) FROM share_metadata m WHERE m.share_id = s.id AND m.deleted = 0), '{}')",
   ),

@@ -25,6 +25,14 @@ export const instanceSubject = (id: string): Subject => ({
   id,
 });
 
+/** A share instance, which the caller knows as a replica. */
+export const replicaSubject = (id: string): Subject => ({
+  table: 'share_instances',
+  where: sql`id = ${id}`,
+  what: 'Share replica',
+  id,
+});
+
 /** All live instances of a snapshot. */
 export const snapshotSubject = (id: string): Subject => ({
   table: 'share_snapshot_instances',

@@ -113,6 +113,12 @@ export interface BackendReplica extends BackendShare {
 
 export type ReplicaState = 'active' | 'in_sync' | 'out_of_sync' | 'error';
 
+/** A snapshot as a replica is to have it too. */
+export interface ReplicaSnapshot extends BackendSnapshot {
+  /** the same snapshot on the active replica */
+  source: BackendSnapshot;
+}
+
 /** Shares that are snapshotted together. */
 export interface BackendGroup {
   id: string;

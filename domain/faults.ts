@@ -29,6 +29,7 @@ const table = {
   invalidShareGroupType: [400, 'Invalid share group type: {reason}'],
   invalidExtraSpec: [400, 'Invalid extra spec {key}: {reason}'],
   invalidQuota: [400, 'Invalid quota of {resource}: {reason}'],
+  invalidReplica: [400, 'Unable to do this with replicas: {reason}'],
   unknownSnapshot: [400, 'Snapshot {id} could not be found.'],
   // 403
   forbidden: [403, 'Policy does not allow {action} to be performed.'],
@@ -37,6 +38,7 @@ const table = {
   notFound: [404, 'The resource could not be found.'],
   shareNotFound: [404, 'Share {id} could not be found.'],
   shareInstanceNotFound: [404, 'Share instance {id} could not be found.'],
+  shareReplicaNotFound: [404, 'Share replica {id} could not be found.'],
   snapshotNotFound: [404, 'Snapshot {id} could not be found.'],
   snapshotInstanceNotFound: [404, 'Snapshot instance {id} could not be found.'],
   accessNotFound: [404, 'Access rule {id} could not be found.'],

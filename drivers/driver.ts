@@ -15,6 +15,7 @@ import type {
   BackendSnapshot,
   BackendStats,
   ExportLocation,
+  ReplicaSnapshot,
   ReplicaState,
 } from '#domain/backend.ts';
 
@@ -31,6 +32,7 @@ export type {
   BackendStats,
   ExportLocation,
   PoolStats,
+  ReplicaSnapshot,
   ReplicaState,
 } from '#domain/backend.ts';
 
@@ -186,12 +188,12 @@ export interface ReplicaChange {
 }
 
 export interface Replication {
-  /** Makes a replica of what the active one holds. `snapshots` are the snapshot instances it is to have too. */
+  /** Makes a replica of what the active one holds, and of the snapshots that it is to have too. */
   create(
     replica: BackendReplica,
     active: BackendReplica,
     rules: readonly AccessRule[],
-    snapshots: readonly BackendSnapshot[],
+    snapshots: readonly ReplicaSnapshot[],
     signal: AbortSignal,
   ): Promise<{ exportLocations: ExportLocation[]; replicaState: ReplicaState }>;
   delete(replica: BackendReplica, snapshots: readonly BackendSnapshot[], signal: AbortSignal): Promise<void>;
@@ -203,12 +205,15 @@ export interface Replication {
     quiesceSeconds: number | null,
     signal: AbortSignal,
   ): Promise<ReplicaChange[]>;
-  /** Brings it nearer to the active one where that takes asking, and says how it is. */
+  /**
+   * Brings it nearer to the active one where that takes asking, to its size as well, makes it have the snapshots, and
+   * says how it is.
+   */
   update(
     replica: BackendReplica,
     active: BackendReplica,
     rules: readonly AccessRule[],
-    snapshots: readonly BackendSnapshot[],
+    snapshots: readonly ReplicaSnapshot[],
     signal: AbortSignal,
   ): Promise<ReplicaState>;
 }

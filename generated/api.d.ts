@@ -381,6 +381,30 @@ export interface components {
             limit: number;
             reserved: number;
         };
+        ReplicaExportLocation: {
+            availability_zone: components["schemas"]["NullableString"];
+            created_at: components["schemas"]["Timestamp"];
+            /** Format: uuid */
+            id: string;
+            is_admin_only: boolean;
+            metadata: components["schemas"]["MetadataShown"];
+            path: string;
+            preferred: boolean;
+            replica_state: components["schemas"]["ShownReplicaState"];
+            share_instance_id: string;
+            updated_at: components["schemas"]["NullableTimestamp"];
+        };
+        ReplicaExportLocationSummary: {
+            availability_zone: components["schemas"]["NullableString"];
+            /** Format: uuid */
+            id: string;
+            is_admin_only: boolean;
+            metadata: components["schemas"]["MetadataShown"];
+            path: string;
+            preferred: boolean;
+            replica_state: components["schemas"]["ShownReplicaState"];
+            share_instance_id: string;
+        };
         ResourceLock: {
             created_at: components["schemas"]["Timestamp"];
             /** Format: uuid */
@@ -729,6 +753,52 @@ export interface components {
             /** @description Name or id */
             share_type?: string | null;
         };
+        ShareReplica: {
+            availability_zone: components["schemas"]["NullableString"];
+            cast_rules_to_readonly: boolean;
+            created_at: components["schemas"]["Timestamp"];
+            host: string | null;
+            /** Format: uuid */
+            id: string;
+            metadata: components["schemas"]["MetadataShown"];
+            replica_state: components["schemas"]["ShownReplicaState"];
+            /** Format: uuid */
+            share_id: string;
+            share_network_id: components["schemas"]["NullableString"];
+            share_server_id: string | null;
+            status: components["schemas"]["ShareStatus"];
+            updated_at: components["schemas"]["NullableTimestamp"];
+        };
+        ShareReplicaCreate: {
+            /** @description Name or id */
+            availability_zone?: string | number | null;
+            metadata?: components["schemas"]["NewMetadata"];
+            scheduler_hints?: components["schemas"]["SchedulerHints"] | null;
+            share_id: string | number;
+            share_network_id?: string | number | null;
+        };
+        ShareReplicaFilter: {
+            limit?: components["schemas"]["Count"];
+            offset?: components["schemas"]["Count"];
+            share_id?: string;
+        };
+        /** @description Null, or an object with quiesce_wait_time (seconds); anything else means null */
+        ShareReplicaPromote: unknown;
+        ShareReplicaResetState: {
+            /** @enum {string} */
+            replica_state: "active" | "in_sync" | "out_of_sync" | "error";
+        };
+        ShareReplicaResetStatus: {
+            status: components["schemas"]["SettableShareStatus"];
+        };
+        ShareReplicaSummary: {
+            /** Format: uuid */
+            id: string;
+            replica_state: components["schemas"]["ShownReplicaState"];
+            /** Format: uuid */
+            share_id: string;
+            status: components["schemas"]["ShareStatus"];
+        };
         ShareResetStatus: {
             "os-status"?: components["schemas"]["SettableShareStatus"];
             status?: components["schemas"]["SettableShareStatus"];
@@ -795,6 +865,8 @@ export interface components {
             display_name?: components["schemas"]["Label"];
             is_public?: components["schemas"]["Flag"];
         };
+        /** @description active, in_sync, out_of_sync or error; null of one that was asked for just now */
+        ShownReplicaState: string | null;
         Size: number | string;
         Snapshot: {
             created_at: components["schemas"]["Timestamp"];

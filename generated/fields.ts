@@ -53,6 +53,14 @@ export type SchemaName =
   | 'ShareInstance'
   | 'ShareInstanceFilter'
   | 'ShareInstanceResetStatus'
+  | 'ShareReplicaSummary'
+  | 'ShareReplica'
+  | 'ShareReplicaFilter'
+  | 'ShareReplicaCreate'
+  | 'ShareReplicaResetStatus'
+  | 'ShareReplicaResetState'
+  | 'ReplicaExportLocationSummary'
+  | 'ReplicaExportLocation'
   | 'ShareSummary'
   | 'Share'
   | 'ShareCreate'
@@ -575,6 +583,66 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
   ],
   ShareInstanceResetStatus: [
     { name: 'status', since: 0, until: 99 },
+  ],
+  ShareReplicaSummary: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'share_id', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'replica_state', since: 0, until: 99 },
+  ],
+  ShareReplica: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'share_id', since: 0, until: 99 },
+    { name: 'availability_zone', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'share_network_id', since: 0, until: 99 },
+    { name: 'replica_state', since: 0, until: 99 },
+    { name: 'updated_at', since: 0, until: 99 },
+    { name: 'share_server_id', since: 0, until: 99, visibleTo: 'admin' },
+    { name: 'host', since: 0, until: 99, visibleTo: 'admin' },
+    { name: 'cast_rules_to_readonly', since: 30, until: 99, visibleTo: 'admin' },
+    { name: 'metadata', since: 95, until: 99 },
+  ],
+  ShareReplicaFilter: [
+    { name: 'share_id', since: 0, until: 99 },
+    { name: 'limit', since: 0, until: 99 },
+    { name: 'offset', since: 0, until: 99 },
+  ],
+  ShareReplicaCreate: [
+    { name: 'share_id', since: 0, until: 99 },
+    { name: 'availability_zone', since: 0, until: 99 },
+    { name: 'scheduler_hints', since: 67, until: 99 },
+    { name: 'share_network_id', since: 72, until: 99 },
+    { name: 'metadata', since: 95, until: 99 },
+  ],
+  ShareReplicaResetStatus: [
+    { name: 'status', since: 0, until: 99 },
+  ],
+  ShareReplicaResetState: [
+    { name: 'replica_state', since: 0, until: 99 },
+  ],
+  ReplicaExportLocationSummary: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'path', since: 0, until: 99 },
+    { name: 'share_instance_id', since: 0, until: 99, visibleTo: 'admin' },
+    { name: 'is_admin_only', since: 0, until: 99, visibleTo: 'admin' },
+    { name: 'preferred', since: 14, until: 99 },
+    { name: 'metadata', since: 87, until: 99 },
+    { name: 'replica_state', since: 0, until: 99 },
+    { name: 'availability_zone', since: 0, until: 99 },
+  ],
+  ReplicaExportLocation: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'path', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'updated_at', since: 0, until: 99 },
+    { name: 'share_instance_id', since: 0, until: 99, visibleTo: 'admin' },
+    { name: 'is_admin_only', since: 0, until: 99, visibleTo: 'admin' },
+    { name: 'preferred', since: 14, until: 99 },
+    { name: 'metadata', since: 87, until: 99 },
+    { name: 'replica_state', since: 0, until: 99 },
+    { name: 'availability_zone', since: 0, until: 99 },
   ],
   ShareSummary: [
     { name: 'id', since: 0, until: 99 },

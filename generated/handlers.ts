@@ -596,6 +596,132 @@ export interface Operations {
     body: undefined;
     result: void;
   };
+  /** Shows the metadata of a share replica. */
+  listShareReplicaMetadata: {
+    path: { resource_id: string };
+    query: None;
+    body: undefined;
+    result: { metadata: Schemas['Metadata'] };
+  };
+  /** Adds to the metadata of a share replica. */
+  createShareReplicaMetadata: {
+    path: { resource_id: string };
+    query: None;
+    body: Schemas['Metadata'];
+    result: { metadata: Schemas['Metadata'] };
+  };
+  /** Replaces the metadata of a share replica. */
+  replaceShareReplicaMetadata: {
+    path: { resource_id: string };
+    query: None;
+    body: Schemas['Metadata'];
+    result: { metadata: Schemas['Metadata'] };
+  };
+  /** Shows one pair of the metadata of a share replica. */
+  getShareReplicaMetadataItem: {
+    path: { resource_id: string; key: string };
+    query: None;
+    body: undefined;
+    result: { meta: Schemas['Metadata'] };
+  };
+  /** Sets one pair of the metadata of a share replica. */
+  updateShareReplicaMetadataItem: {
+    path: { resource_id: string; key: string };
+    query: None;
+    body: Schemas['Metadata'];
+    result: { metadata: Schemas['Metadata'] };
+  };
+  /** Removes one pair of the metadata of a share replica. */
+  deleteShareReplicaMetadataItem: {
+    path: { resource_id: string; key: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Lists share replicas, in short. */
+  listShareReplicas: {
+    path: None;
+    query: Schemas['ShareReplicaFilter'];
+    body: undefined;
+    result: { share_replicas: Schemas['ShareReplicaSummary'][]; share_replica_links?: Schemas['NextLinks'] };
+  };
+  /** Lists share replicas with everything about them. */
+  listShareReplicasDetail: {
+    path: None;
+    query: Schemas['ShareReplicaFilter'];
+    body: undefined;
+    result: { share_replicas: Schemas['ShareReplica'][]; share_replica_links?: Schemas['NextLinks'] };
+  };
+  /** Adds a replica to a share. */
+  createShareReplica: {
+    path: None;
+    query: None;
+    body: Schemas['ShareReplicaCreate'];
+    result: { share_replica: Schemas['ShareReplica'] };
+  };
+  /** Shows a share replica. */
+  getShareReplica: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { share_replica: Schemas['ShareReplica'] };
+  };
+  /** Deletes a share replica that is not active. */
+  deleteShareReplica: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Makes a share replica the active one. */
+  promoteShareReplica: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareReplicaPromote'];
+    result: { share_replica?: Schemas['ShareReplica'] };
+  };
+  /** Brings a share replica up to date. */
+  resyncShareReplica: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Sets the status of a share replica by hand. */
+  resetShareReplicaStatus: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareReplicaResetStatus'];
+    result: void;
+  };
+  /** Sets the replica state of a share replica by hand. */
+  resetShareReplicaState: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareReplicaResetState'];
+    result: void;
+  };
+  /** Deletes a share replica whatever its status. */
+  forceDeleteShareReplica: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Lists the export locations of a share replica. */
+  listShareReplicaExportLocations: {
+    path: { share_replica_id: string };
+    query: None;
+    body: undefined;
+    result: { export_locations: Schemas['ReplicaExportLocationSummary'][] };
+  };
+  /** Shows an export location of a share replica. */
+  getShareReplicaExportLocation: {
+    path: { share_replica_id: string; export_location_uuid: string };
+    query: None;
+    body: undefined;
+    result: { export_location: Schemas['ReplicaExportLocation'] };
+  };
   /** Lists shares, in short. */
   listShares: {
     path: None;

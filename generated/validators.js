@@ -8459,11 +8459,11 @@ return errors === 0;
 }
 validate66.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_0 = validate67;
-const schema78 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_0"};
+export const v_listShareReplicas_query_0 = validate67;
+const schema78 = {"type":"object","properties":{"share_id":{"type":"string"},"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"}},"$id":"v_listShareReplicas_query_0"};
 
 function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_0" */;
+/*# sourceURL="v_listShareReplicas_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate67.evaluated;
@@ -8475,12 +8475,24 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
+if(data.share_id !== undefined){
 const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
+if(typeof data.share_id !== "string"){
+validate67.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.limit !== undefined){
+let data1 = data.limit;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
 validate67.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
@@ -8490,18 +8502,18 @@ validate67.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/propertie
 return false;
 }
 }
-var valid0 = _errs1 === errors;
+var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
+let data2 = data.offset;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(!pattern7.test(data2)){
 validate67.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
@@ -8511,291 +8523,10 @@ validate67.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properti
 return false;
 }
 }
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate67.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate67.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate67.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate67.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate67.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate67.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate67.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate67.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs21 = errors;
-if(typeof data.display_description !== "string"){
-validate67.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs23 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate67.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs25 = errors;
-if(typeof data.status !== "string"){
-validate67.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data13 = data.is_public;
-const _errs27 = errors;
-if(errors === _errs27){
-if(typeof data13 === "string"){
-if(!pattern5.test(data13)){
-validate67.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate67.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs29 = errors;
-if(typeof data.host !== "string"){
-validate67.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs31 = errors;
-if(typeof data.share_server_id !== "string"){
-validate67.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_network_id !== "string"){
-validate67.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs35 = errors;
-if(typeof data.share_type_id !== "string"){
-validate67.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_group_id !== "string"){
-validate67.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs39 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate67.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs41 = errors;
-if(typeof data.metadata !== "string"){
-validate67.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs43 = errors;
-if(typeof data.extra_specs !== "string"){
-validate67.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs45 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate67.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -8808,13 +8539,13 @@ return false;
 validate67.errors = vErrors;
 return errors === 0;
 }
-validate67.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate67.evaluated = {"props":{"share_id":true,"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_1 = validate68;
-const schema79 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_1"};
+export const v_createShareReplica_body_0 = validate68;
+const schema79 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":false},"$id":"v_createShareReplica_body_0"};
 
 function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_1" */;
+/*# sourceURL="v_createShareReplica_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate68.evaluated;
@@ -8826,20 +8557,18 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate68.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
-}
 }
 else {
-validate68.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.share_id !== undefined){
+let data0 = data.share_id;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
+validate68.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema79.properties.share_id.type},message:"must be string,integer"}];
 return false;
-}
 }
 var valid0 = _errs1 === errors;
 }
@@ -8847,20 +8576,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
+if(data.availability_zone !== undefined){
+let data1 = data.availability_zone;
 const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate68.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate68.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema79.properties.availability_zone.type},message:"must be string,integer,null"}];
 return false;
-}
-}
-else {
-validate68.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs3 === errors;
 }
@@ -8868,310 +8589,13 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate68.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate68.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate68.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate68.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate68.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate68.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate68.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate68.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs21 = errors;
-if(typeof data.display_description !== "string"){
-validate68.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs23 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate68.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs25 = errors;
-if(typeof data.status !== "string"){
-validate68.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data13 = data.is_public;
-const _errs27 = errors;
-if(errors === _errs27){
-if(typeof data13 === "string"){
-if(!pattern5.test(data13)){
-validate68.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate68.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs29 = errors;
-if(typeof data.host !== "string"){
-validate68.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs31 = errors;
-if(typeof data.share_server_id !== "string"){
-validate68.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.share_network_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_network_id !== "string"){
-validate68.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+var valid0 = false;
+validate68.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
-}
-var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs35 = errors;
-if(typeof data.share_type_id !== "string"){
-validate68.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_group_id !== "string"){
-validate68.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs39 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate68.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs41 = errors;
-if(typeof data.metadata !== "string"){
-validate68.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs43 = errors;
-if(typeof data.extra_specs !== "string"){
-validate68.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs45 = errors;
-if(typeof data.export_location_id !== "string"){
-validate68.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs47 = errors;
-if(typeof data.export_location_path !== "string"){
-validate68.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs49 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate68.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -9185,13 +8609,13 @@ return false;
 validate68.errors = vErrors;
 return errors === 0;
 }
-validate68.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate68.evaluated = {"props":{"share_id":true,"availability_zone":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_2 = validate69;
-const schema80 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_2"};
+export const v_createShareReplica_body_1 = validate69;
+const schema80 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":false},"$id":"v_createShareReplica_body_1"};
 
 function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_2" */;
+/*# sourceURL="v_createShareReplica_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate69.evaluated;
@@ -9203,20 +8627,18 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate69.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate69.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
-}
 }
 else {
-validate69.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.share_id !== undefined){
+let data0 = data.share_id;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
+validate69.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema80.properties.share_id.type},message:"must be string,integer"}];
 return false;
-}
 }
 var valid0 = _errs1 === errors;
 }
@@ -9224,20 +8646,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
+if(data.availability_zone !== undefined){
+let data1 = data.availability_zone;
 const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate69.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate69.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema80.properties.availability_zone.type},message:"must be string,integer,null"}];
 return false;
-}
-}
-else {
-validate69.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs3 === errors;
 }
@@ -9245,11 +8659,127 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.marker !== undefined){
+if(data.scheduler_hints !== undefined){
+let data2 = data.scheduler_hints;
 const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate69.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+const _errs6 = errors;
+let valid1 = false;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.same_host !== undefined){
+let data3 = data2.same_host;
+const _errs9 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err0 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema80.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var valid2 = _errs9 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.different_host !== undefined){
+let data4 = data2.different_host;
+const _errs11 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err1 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema80.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var valid2 = _errs11 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.only_host !== undefined){
+let data5 = data2.only_host;
+const _errs13 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err2 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema80.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var valid2 = _errs13 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(_valid0){
+var props0 = {};
+props0.same_host = true;
+props0.different_host = true;
+props0.only_host = true;
+}
+const _errs15 = errors;
+if(data2 !== null){
+const err4 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err5 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate69.errors = vErrors;
 return false;
+}
+else {
+errors = _errs6;
+if(vErrors !== null){
+if(_errs6){
+vErrors.length = _errs6;
+}
+else {
+vErrors = null;
+}
+}
 }
 var valid0 = _errs5 === errors;
 }
@@ -9257,336 +8787,13 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate69.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate69.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate69.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate69.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate69.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate69.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate69.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate69.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate69.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate69.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate69.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate69.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate69.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern5.test(data16)){
-validate69.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate69.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs35 = errors;
-if(typeof data.host !== "string"){
-validate69.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate69.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.share_network_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate69.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+var valid0 = false;
+validate69.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
-}
-var valid0 = _errs39 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate69.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate69.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate69.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate69.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate69.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate69.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate69.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate69.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -9601,13 +8808,13 @@ return false;
 validate69.errors = vErrors;
 return errors === 0;
 }
-validate69.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate69.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_3 = validate70;
-const schema81 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_3"};
+export const v_createShareReplica_body_2 = validate70;
+const schema81 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":{"type":["string","integer","null"]}},"$id":"v_createShareReplica_body_2"};
 
 function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_3" */;
+/*# sourceURL="v_createShareReplica_body_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate70.evaluated;
@@ -9619,20 +8826,18 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate70.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate70.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
-}
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.share_id !== undefined){
+let data0 = data.share_id;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
+validate70.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema81.properties.share_id.type},message:"must be string,integer"}];
 return false;
-}
 }
 var valid0 = _errs1 === errors;
 }
@@ -9640,20 +8845,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
+if(data.availability_zone !== undefined){
+let data1 = data.availability_zone;
 const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate70.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate70.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema81.properties.availability_zone.type},message:"must be string,integer,null"}];
 return false;
-}
-}
-else {
-validate70.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs3 === errors;
 }
@@ -9661,11 +8858,127 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.marker !== undefined){
+if(data.scheduler_hints !== undefined){
+let data2 = data.scheduler_hints;
 const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate70.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+const _errs6 = errors;
+let valid1 = false;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.same_host !== undefined){
+let data3 = data2.same_host;
+const _errs9 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err0 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema81.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var valid2 = _errs9 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.different_host !== undefined){
+let data4 = data2.different_host;
+const _errs11 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err1 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema81.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var valid2 = _errs11 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.only_host !== undefined){
+let data5 = data2.only_host;
+const _errs13 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err2 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema81.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var valid2 = _errs13 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(_valid0){
+var props0 = {};
+props0.same_host = true;
+props0.different_host = true;
+props0.only_host = true;
+}
+const _errs15 = errors;
+if(data2 !== null){
+const err4 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err5 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate70.errors = vErrors;
 return false;
+}
+else {
+errors = _errs6;
+if(vErrors !== null){
+if(_errs6){
+vErrors.length = _errs6;
+}
+else {
+vErrors = null;
+}
+}
 }
 var valid0 = _errs5 === errors;
 }
@@ -9673,358 +8986,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate70.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate70.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate70.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate70.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate70.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
+if(data.share_network_id !== undefined){
+let data6 = data.share_network_id;
 const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate70.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(((typeof data6 !== "string") && (!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6))))) && (data6 !== null)){
+validate70.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema81.properties.share_network_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs17 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate70.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate70.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate70.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate70.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate70.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate70.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate70.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern5.test(data16)){
-validate70.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate70.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs35 = errors;
-if(typeof data.host !== "string"){
-validate70.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate70.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate70.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate70.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate70.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate70.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate70.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate70.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate70.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate70.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate70.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data28 = data.with_count;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern5.test(data28)){
-validate70.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate70.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -10039,13 +9011,13 @@ return false;
 validate70.errors = vErrors;
 return errors === 0;
 }
-validate70.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+validate70.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_4 = validate71;
-const schema82 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_4"};
+export const v_createShareReplica_body_3 = validate71;
+const schema82 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":{"type":["string","integer","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareReplica_body_3"};
 
 function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_4" */;
+/*# sourceURL="v_createShareReplica_body_3" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate71.evaluated;
@@ -10057,20 +9029,18 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate71.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate71.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
-}
 }
 else {
-validate71.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.share_id !== undefined){
+let data0 = data.share_id;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
+validate71.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema82.properties.share_id.type},message:"must be string,integer"}];
 return false;
-}
 }
 var valid0 = _errs1 === errors;
 }
@@ -10078,20 +9048,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
+if(data.availability_zone !== undefined){
+let data1 = data.availability_zone;
 const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate71.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate71.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema82.properties.availability_zone.type},message:"must be string,integer,null"}];
 return false;
-}
-}
-else {
-validate71.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs3 === errors;
 }
@@ -10099,11 +9061,127 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.marker !== undefined){
+if(data.scheduler_hints !== undefined){
+let data2 = data.scheduler_hints;
 const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate71.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+const _errs6 = errors;
+let valid1 = false;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.same_host !== undefined){
+let data3 = data2.same_host;
+const _errs9 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err0 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema82.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var valid2 = _errs9 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.different_host !== undefined){
+let data4 = data2.different_host;
+const _errs11 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err1 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema82.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var valid2 = _errs11 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.only_host !== undefined){
+let data5 = data2.only_host;
+const _errs13 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err2 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema82.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var valid2 = _errs13 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(_valid0){
+var props0 = {};
+props0.same_host = true;
+props0.different_host = true;
+props0.only_host = true;
+}
+const _errs15 = errors;
+if(data2 !== null){
+const err4 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err5 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate71.errors = vErrors;
 return false;
+}
+else {
+errors = _errs6;
+if(vErrors !== null){
+if(_errs6){
+vErrors.length = _errs6;
+}
+else {
+vErrors = null;
+}
+}
 }
 var valid0 = _errs5 === errors;
 }
@@ -10111,70 +9189,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate71.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate71.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate71.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate71.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate71.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
+if(data.share_network_id !== undefined){
+let data6 = data.share_network_id;
 const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate71.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(((typeof data6 !== "string") && (!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6))))) && (data6 !== null)){
+validate71.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema82.properties.share_network_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -10183,307 +9202,180 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data.metadata !== undefined){
+let data7 = data.metadata;
 const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate71.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+const _errs20 = errors;
+let valid3 = false;
+const _errs21 = errors;
+if(errors === _errs21){
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+for(const key0 in data7){
+const _errs23 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+var valid4 = _errs23 === errors;
+if(!valid4){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+break;
+}
+}
+if(valid4){
+for(const key1 in data7){
+let data8 = data7[key1];
+const _errs25 = errors;
+if(errors === _errs25){
+if(typeof data8 === "string"){
+if(func1(data8) > 1023){
+const err9 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+else {
+if(func1(data8) < 1){
+const err10 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+var valid5 = _errs25 === errors;
+if(!valid5){
+break;
+}
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+var _valid1 = _errs21 === errors;
+valid3 = valid3 || _valid1;
+const _errs27 = errors;
+if(data7 !== null){
+const err13 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs27 === errors;
+valid3 = valid3 || _valid1;
+const _errs29 = errors;
+if(errors === _errs29){
+if(Array.isArray(data7)){
+if(data7.length > 0){
+const err14 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs29 === errors;
+valid3 = valid3 || _valid1;
+if(!valid3){
+const err16 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate71.errors = vErrors;
 return false;
+}
+else {
+errors = _errs20;
+if(vErrors !== null){
+if(_errs20){
+vErrors.length = _errs20;
+}
+else {
+vErrors = null;
+}
+}
 }
 var valid0 = _errs19 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate71.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate71.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate71.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate71.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate71.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate71.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern5.test(data16)){
-validate71.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate71.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs35 = errors;
-if(typeof data.host !== "string"){
-validate71.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate71.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate71.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate71.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate71.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate71.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate71.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate71.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate71.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate71.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate71.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data28 = data.is_soft_deleted;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern5.test(data28)){
-validate71.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate71.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data29 = data.with_count;
-const _errs59 = errors;
-if(errors === _errs59){
-if(typeof data29 === "string"){
-if(!pattern5.test(data29)){
-validate71.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate71.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -10499,486 +9391,23 @@ return false;
 validate71.errors = vErrors;
 return errors === 0;
 }
-validate71.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+validate71.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_5 = validate72;
-const schema83 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_5"};
+export const v_promoteShareReplica_body_0 = validate72;
+const schema83 = {"$id":"v_promoteShareReplica_body_0"};
 
 function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_5" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate72.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate72.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate72.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate72.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate72.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate72.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate72.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate72.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate72.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate72.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate72.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate72.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate72.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate72.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate72.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate72.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate72.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate72.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate72.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern5.test(data16)){
-validate72.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate72.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs35 = errors;
-if(typeof data.host !== "string"){
-validate72.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate72.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate72.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate72.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate72.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate72.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate72.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate72.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate72.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate72.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate72.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data28 = data.is_soft_deleted;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern5.test(data28)){
-validate72.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate72.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-const _errs59 = errors;
-if(typeof data.availability_zone !== "string"){
-validate72.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data30 = data.with_count;
-const _errs61 = errors;
-if(errors === _errs61){
-if(typeof data30 === "string"){
-if(!pattern5.test(data30)){
-validate72.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate72.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs61 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate72.errors = vErrors;
-return errors === 0;
-}
-validate72.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+/*# sourceURL="v_promoteShareReplica_body_0" */;
+validate72.errors = null;
+return true;
+}
+validate72.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_0 = validate73;
-const schema84 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_0"};
+export const v_resetShareReplicaState_body_0 = validate73;
+const schema84 = {"type":"object","required":["replica_state"],"properties":{"replica_state":{"type":"string","enum":["active","in_sync","out_of_sync","error"]}},"$id":"v_resetShareReplicaState_body_0"};
 
 function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_0" */;
+/*# sourceURL="v_resetShareReplicaState_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate73.evaluated;
@@ -10990,349 +9419,21 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate73.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+let missing0;
+if((data.replica_state === undefined) && (missing0 = "replica_state")){
+validate73.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
-}
 else {
-validate73.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.replica_state !== undefined){
+let data0 = data.replica_state;
+if(typeof data0 !== "string"){
+validate73.errors = [{instancePath:instancePath+"/replica_state",schemaPath:"#/properties/replica_state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate73.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(!((((data0 === "active") || (data0 === "in_sync")) || (data0 === "out_of_sync")) || (data0 === "error"))){
+validate73.errors = [{instancePath:instancePath+"/replica_state",schemaPath:"#/properties/replica_state/enum",keyword:"enum",params:{allowedValues: schema84.properties.replica_state.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-}
-else {
-validate73.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate73.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate73.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate73.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate73.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate73.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate73.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate73.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate73.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate73.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate73.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs23 = errors;
-if(typeof data.display_description !== "string"){
-validate73.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs25 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate73.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs27 = errors;
-if(typeof data.status !== "string"){
-validate73.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data14 = data.is_public;
-const _errs29 = errors;
-if(errors === _errs29){
-if(typeof data14 === "string"){
-if(!pattern5.test(data14)){
-validate73.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate73.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs31 = errors;
-if(typeof data.host !== "string"){
-validate73.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_server_id !== "string"){
-validate73.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs35 = errors;
-if(typeof data.share_network_id !== "string"){
-validate73.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_type_id !== "string"){
-validate73.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_group_id !== "string"){
-validate73.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs41 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate73.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs43 = errors;
-if(typeof data.metadata !== "string"){
-validate73.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs45 = errors;
-if(typeof data.extra_specs !== "string"){
-validate73.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs47 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate73.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -11345,13 +9446,13 @@ return false;
 validate73.errors = vErrors;
 return errors === 0;
 }
-validate73.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate73.evaluated = {"props":{"replica_state":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_1 = validate74;
-const schema85 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_1"};
+export const v_listShares_query_0 = validate74;
+const schema85 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_0"};
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_1" */;
+/*# sourceURL="v_listShares_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate74.evaluated;
@@ -11441,20 +9542,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate74.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.all_tenants !== "string"){
+validate74.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate74.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -11462,10 +9554,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.project_id !== undefined){
 const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate74.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.project_id !== "string"){
+validate74.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -11474,10 +9566,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.name !== undefined){
 const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate74.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -11486,10 +9578,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data.display_name !== undefined){
 const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate74.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate74.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -11498,10 +9590,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate74.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate74.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -11510,10 +9602,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate74.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate74.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -11522,10 +9614,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs23 = errors;
-if(typeof data.display_description !== "string"){
-validate74.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate74.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -11534,10 +9626,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.status !== undefined){
 const _errs25 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate74.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate74.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -11546,24 +9638,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
-const _errs27 = errors;
-if(typeof data.status !== "string"){
-validate74.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data14 = data.is_public;
-const _errs29 = errors;
-if(errors === _errs29){
-if(typeof data14 === "string"){
-if(!pattern5.test(data14)){
+let data13 = data.is_public;
+const _errs27 = errors;
+if(errors === _errs27){
+if(typeof data13 === "string"){
+if(!pattern5.test(data13)){
 validate74.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -11573,16 +9653,28 @@ validate74.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs29 === errors;
+var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs31 = errors;
+const _errs29 = errors;
 if(typeof data.host !== "string"){
 validate74.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs31 = errors;
+if(typeof data.share_server_id !== "string"){
+validate74.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -11591,10 +9683,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.share_network_id !== undefined){
 const _errs33 = errors;
-if(typeof data.share_server_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_network_id !== "string"){
+validate74.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -11603,10 +9695,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.share_type_id !== undefined){
 const _errs35 = errors;
-if(typeof data.share_network_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_type_id !== "string"){
+validate74.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -11615,10 +9707,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.share_group_id !== undefined){
 const _errs37 = errors;
-if(typeof data.share_type_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate74.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -11627,10 +9719,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_group_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate74.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -11639,10 +9731,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.metadata !== undefined){
 const _errs41 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate74.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -11651,10 +9743,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.extra_specs !== undefined){
 const _errs43 = errors;
-if(typeof data.metadata !== "string"){
-validate74.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate74.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -11663,55 +9755,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs45 = errors;
-if(typeof data.extra_specs !== "string"){
-validate74.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate74.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs47 = errors;
-if(typeof data.export_location_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs49 = errors;
-if(typeof data.export_location_path !== "string"){
-validate74.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs51 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate74.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
 }
 }
 }
@@ -11744,13 +9797,13 @@ return false;
 validate74.errors = vErrors;
 return errors === 0;
 }
-validate74.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate74.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_2 = validate75;
-const schema86 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_2"};
+export const v_listShares_query_1 = validate75;
+const schema86 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_1"};
 
 function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_2" */;
+/*# sourceURL="v_listShares_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate75.evaluated;
@@ -11840,20 +9893,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate75.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.all_tenants !== "string"){
+validate75.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate75.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -11861,10 +9905,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.project_id !== undefined){
 const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate75.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.project_id !== "string"){
+validate75.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -11873,10 +9917,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.name !== undefined){
 const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate75.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -11885,10 +9929,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data.display_name !== undefined){
 const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate75.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate75.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -11897,10 +9941,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate75.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate75.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -11909,10 +9953,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs21 = errors;
-if(typeof data["name~"] !== "string"){
-validate75.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate75.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -11921,10 +9965,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs23 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate75.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate75.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -11933,10 +9977,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data.status !== undefined){
 const _errs25 = errors;
-if(typeof data.description !== "string"){
-validate75.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate75.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -11945,60 +9989,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
-const _errs27 = errors;
-if(typeof data.display_description !== "string"){
-validate75.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["description~"] !== "string"){
-validate75.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs31 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate75.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs33 = errors;
-if(typeof data.status !== "string"){
-validate75.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data17 = data.is_public;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data17 === "string"){
-if(!pattern5.test(data17)){
+let data13 = data.is_public;
+const _errs27 = errors;
+if(errors === _errs27){
+if(typeof data13 === "string"){
+if(!pattern5.test(data13)){
 validate75.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -12008,16 +10004,64 @@ validate75.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs37 = errors;
+const _errs29 = errors;
 if(typeof data.host !== "string"){
 validate75.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs31 = errors;
+if(typeof data.share_server_id !== "string"){
+validate75.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_network_id !== "string"){
+validate75.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_type_id !== "string"){
+validate75.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_group_id !== "string"){
+validate75.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -12026,10 +10070,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_server_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate75.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -12038,10 +10082,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.metadata !== undefined){
 const _errs41 = errors;
-if(typeof data.share_network_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate75.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -12050,10 +10094,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.extra_specs !== undefined){
 const _errs43 = errors;
-if(typeof data.share_type_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate75.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -12062,10 +10106,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.export_location_id !== undefined){
 const _errs45 = errors;
-if(typeof data.share_group_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_id !== "string"){
+validate75.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -12074,10 +10118,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.export_location_path !== undefined){
 const _errs47 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_path !== "string"){
+validate75.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -12086,68 +10130,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs49 = errors;
-if(typeof data.metadata !== "string"){
-validate75.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate75.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs51 = errors;
-if(typeof data.extra_specs !== "string"){
-validate75.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs55 = errors;
-if(typeof data.export_location_path !== "string"){
-validate75.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs57 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate75.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
 }
 }
 }
@@ -12182,13 +10174,13 @@ return false;
 validate75.errors = vErrors;
 return errors === 0;
 }
-validate75.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate75.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_3 = validate76;
-const schema87 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSharesDetail_query_3"};
+export const v_listShares_query_2 = validate76;
+const schema87 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_2"};
 
 function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_3" */;
+/*# sourceURL="v_listShares_query_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate76.evaluated;
@@ -12278,20 +10270,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate76.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.all_tenants !== "string"){
+validate76.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate76.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -12299,10 +10282,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.project_id !== undefined){
 const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate76.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.project_id !== "string"){
+validate76.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -12311,10 +10294,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.name !== undefined){
 const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate76.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -12323,10 +10306,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data.display_name !== undefined){
 const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate76.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate76.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -12335,10 +10318,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate76.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate76.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -12347,10 +10330,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs21 = errors;
-if(typeof data["name~"] !== "string"){
-validate76.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate76.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -12359,10 +10342,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.description !== undefined){
 const _errs23 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate76.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate76.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -12371,10 +10354,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data.display_description !== undefined){
 const _errs25 = errors;
-if(typeof data.description !== "string"){
-validate76.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate76.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -12383,10 +10366,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data["description~"] !== undefined){
 const _errs27 = errors;
-if(typeof data.display_description !== "string"){
-validate76.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate76.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -12395,10 +10378,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs29 = errors;
-if(typeof data["description~"] !== "string"){
-validate76.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate76.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -12407,10 +10390,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.status !== undefined){
 const _errs31 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate76.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate76.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -12419,24 +10402,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
-const _errs33 = errors;
-if(typeof data.status !== "string"){
-validate76.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data17 = data.is_public;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data17 === "string"){
-if(!pattern5.test(data17)){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern5.test(data16)){
 validate76.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -12446,16 +10417,28 @@ validate76.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs37 = errors;
+const _errs35 = errors;
 if(typeof data.host !== "string"){
 validate76.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_server_id !== "string"){
+validate76.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -12464,10 +10447,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.share_network_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_server_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_network_id !== "string"){
+validate76.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -12476,10 +10459,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.share_type_id !== undefined){
 const _errs41 = errors;
-if(typeof data.share_network_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_type_id !== "string"){
+validate76.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -12488,10 +10471,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.share_group_id !== undefined){
 const _errs43 = errors;
-if(typeof data.share_type_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate76.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -12500,10 +10483,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs45 = errors;
-if(typeof data.share_group_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate76.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -12512,10 +10495,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.metadata !== undefined){
 const _errs47 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate76.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -12524,10 +10507,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.extra_specs !== undefined){
 const _errs49 = errors;
-if(typeof data.metadata !== "string"){
-validate76.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate76.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
@@ -12536,10 +10519,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.export_location_id !== undefined){
 const _errs51 = errors;
-if(typeof data.extra_specs !== "string"){
-validate76.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_id !== "string"){
+validate76.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs51 === errors;
@@ -12548,10 +10531,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.export_location_id !== undefined){
+if(data.export_location_path !== undefined){
 const _errs53 = errors;
-if(typeof data.export_location_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_path !== "string"){
+validate76.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs53 === errors;
@@ -12560,51 +10543,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.export_location_path !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs55 = errors;
-if(typeof data.export_location_path !== "string"){
-validate76.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate76.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs55 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs57 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate76.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data29 = data.is_soft_deleted;
-const _errs59 = errors;
-if(errors === _errs59){
-if(typeof data29 === "string"){
-if(!pattern5.test(data29)){
-validate76.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate76.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -12642,13 +10590,13 @@ return false;
 validate76.errors = vErrors;
 return errors === 0;
 }
-validate76.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
+validate76.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_4 = validate77;
-const schema88 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"}},"$id":"v_listSharesDetail_query_4"};
+export const v_listShares_query_3 = validate77;
+const schema88 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_3"};
 
 function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_4" */;
+/*# sourceURL="v_listShares_query_3" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate77.evaluated;
@@ -12738,18 +10686,1389 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
+if(typeof data.all_tenants !== "string"){
+validate77.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs13 = errors;
+if(typeof data.project_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs15 = errors;
+if(typeof data.name !== "string"){
+validate77.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs17 = errors;
+if(typeof data.display_name !== "string"){
+validate77.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs19 = errors;
+if(typeof data["name~"] !== "string"){
+validate77.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate77.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs23 = errors;
+if(typeof data.description !== "string"){
+validate77.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs25 = errors;
+if(typeof data.display_description !== "string"){
+validate77.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs27 = errors;
+if(typeof data["description~"] !== "string"){
+validate77.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate77.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs31 = errors;
+if(typeof data.status !== "string"){
+validate77.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern5.test(data16)){
+validate77.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate77.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs35 = errors;
+if(typeof data.host !== "string"){
+validate77.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_server_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_network_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_type_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_group_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs45 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs47 = errors;
+if(typeof data.metadata !== "string"){
+validate77.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs49 = errors;
+if(typeof data.extra_specs !== "string"){
+validate77.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs51 = errors;
+if(typeof data.export_location_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_path !== "string"){
+validate77.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs55 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate77.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data28 = data.with_count;
+const _errs57 = errors;
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern5.test(data28)){
 validate77.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
 validate77.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate77.errors = vErrors;
+return errors === 0;
+}
+validate77.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShares_query_4 = validate78;
+const schema89 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_4"};
+
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShares_query_4" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate78.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate78.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate78.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate78.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate78.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate78.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate78.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate78.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs11 = errors;
+if(typeof data.all_tenants !== "string"){
+validate78.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs13 = errors;
+if(typeof data.project_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs15 = errors;
+if(typeof data.name !== "string"){
+validate78.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs17 = errors;
+if(typeof data.display_name !== "string"){
+validate78.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs19 = errors;
+if(typeof data["name~"] !== "string"){
+validate78.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate78.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs23 = errors;
+if(typeof data.description !== "string"){
+validate78.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs25 = errors;
+if(typeof data.display_description !== "string"){
+validate78.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs27 = errors;
+if(typeof data["description~"] !== "string"){
+validate78.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate78.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs31 = errors;
+if(typeof data.status !== "string"){
+validate78.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern5.test(data16)){
+validate78.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate78.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs35 = errors;
+if(typeof data.host !== "string"){
+validate78.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_server_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_network_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_type_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_group_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs45 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs47 = errors;
+if(typeof data.metadata !== "string"){
+validate78.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs49 = errors;
+if(typeof data.extra_specs !== "string"){
+validate78.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs51 = errors;
+if(typeof data.export_location_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_path !== "string"){
+validate78.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs55 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate78.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data28 = data.is_soft_deleted;
+const _errs57 = errors;
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern5.test(data28)){
+validate78.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate78.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data29 = data.with_count;
+const _errs59 = errors;
+if(errors === _errs59){
+if(typeof data29 === "string"){
+if(!pattern5.test(data29)){
+validate78.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate78.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate78.errors = vErrors;
+return errors === 0;
+}
+validate78.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShares_query_5 = validate79;
+const schema90 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_5"};
+
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShares_query_5" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate79.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate79.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate79.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate79.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate79.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate79.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate79.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate79.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs11 = errors;
+if(typeof data.all_tenants !== "string"){
+validate79.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs13 = errors;
+if(typeof data.project_id !== "string"){
+validate79.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs15 = errors;
+if(typeof data.name !== "string"){
+validate79.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs17 = errors;
+if(typeof data.display_name !== "string"){
+validate79.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs19 = errors;
+if(typeof data["name~"] !== "string"){
+validate79.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate79.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs23 = errors;
+if(typeof data.description !== "string"){
+validate79.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs25 = errors;
+if(typeof data.display_description !== "string"){
+validate79.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs27 = errors;
+if(typeof data["description~"] !== "string"){
+validate79.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate79.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs31 = errors;
+if(typeof data.status !== "string"){
+validate79.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern5.test(data16)){
+validate79.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate79.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs35 = errors;
+if(typeof data.host !== "string"){
+validate79.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_server_id !== "string"){
+validate79.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_network_id !== "string"){
+validate79.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_type_id !== "string"){
+validate79.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_group_id !== "string"){
+validate79.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs45 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate79.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs47 = errors;
+if(typeof data.metadata !== "string"){
+validate79.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs49 = errors;
+if(typeof data.extra_specs !== "string"){
+validate79.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs51 = errors;
+if(typeof data.export_location_id !== "string"){
+validate79.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_path !== "string"){
+validate79.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs55 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate79.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data28 = data.is_soft_deleted;
+const _errs57 = errors;
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern5.test(data28)){
+validate79.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate79.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+const _errs59 = errors;
+if(typeof data.availability_zone !== "string"){
+validate79.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data30 = data.with_count;
+const _errs61 = errors;
+if(errors === _errs61){
+if(typeof data30 === "string"){
+if(!pattern5.test(data30)){
+validate79.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate79.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs61 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate79.errors = vErrors;
+return errors === 0;
+}
+validate79.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_0 = validate80;
+const schema91 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_0"};
+
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate80.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate80.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate80.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate80.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate80.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate80.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate80.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12762,7 +12081,7 @@ if(valid0){
 if(data.all_tenants !== undefined){
 const _errs13 = errors;
 if(typeof data.all_tenants !== "string"){
-validate77.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate80.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -12774,7 +12093,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs15 = errors;
 if(typeof data.project_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate80.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -12786,7 +12105,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs17 = errors;
 if(typeof data.name !== "string"){
-validate77.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate80.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -12798,7 +12117,779 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs19 = errors;
 if(typeof data.display_name !== "string"){
-validate77.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate80.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate80.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs23 = errors;
+if(typeof data.display_description !== "string"){
+validate80.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs25 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate80.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs27 = errors;
+if(typeof data.status !== "string"){
+validate80.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data14 = data.is_public;
+const _errs29 = errors;
+if(errors === _errs29){
+if(typeof data14 === "string"){
+if(!pattern5.test(data14)){
+validate80.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs31 = errors;
+if(typeof data.host !== "string"){
+validate80.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_server_id !== "string"){
+validate80.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_network_id !== "string"){
+validate80.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_type_id !== "string"){
+validate80.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_group_id !== "string"){
+validate80.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs41 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate80.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs43 = errors;
+if(typeof data.metadata !== "string"){
+validate80.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs45 = errors;
+if(typeof data.extra_specs !== "string"){
+validate80.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs47 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate80.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate80.errors = vErrors;
+return errors === 0;
+}
+validate80.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_1 = validate81;
+const schema92 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_1"};
+
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate81.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate81.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate81.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate81.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate81.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate81.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate81.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate81.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate81.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate81.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate81.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate81.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate81.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate81.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs23 = errors;
+if(typeof data.display_description !== "string"){
+validate81.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs25 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate81.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs27 = errors;
+if(typeof data.status !== "string"){
+validate81.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data14 = data.is_public;
+const _errs29 = errors;
+if(errors === _errs29){
+if(typeof data14 === "string"){
+if(!pattern5.test(data14)){
+validate81.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate81.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs31 = errors;
+if(typeof data.host !== "string"){
+validate81.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_server_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_network_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_type_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_group_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs41 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs43 = errors;
+if(typeof data.metadata !== "string"){
+validate81.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs45 = errors;
+if(typeof data.extra_specs !== "string"){
+validate81.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs47 = errors;
+if(typeof data.export_location_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs49 = errors;
+if(typeof data.export_location_path !== "string"){
+validate81.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs51 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate81.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate81.errors = vErrors;
+return errors === 0;
+}
+validate81.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_2 = validate82;
+const schema93 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_2"};
+
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate82.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate82.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate82.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate82.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate82.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate82.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate82.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate82.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate82.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate82.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate82.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate82.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate82.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate82.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -12810,7 +12901,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs21 = errors;
 if(typeof data["name~"] !== "string"){
-validate77.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -12822,7 +12913,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs23 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate77.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -12834,7 +12925,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs25 = errors;
 if(typeof data.description !== "string"){
-validate77.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -12846,7 +12937,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs27 = errors;
 if(typeof data.display_description !== "string"){
-validate77.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -12858,7 +12949,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs29 = errors;
 if(typeof data["description~"] !== "string"){
-validate77.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -12870,7 +12961,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs31 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate77.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -12882,7 +12973,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs33 = errors;
 if(typeof data.status !== "string"){
-validate77.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -12897,12 +12988,12 @@ const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data17 === "string"){
 if(!pattern5.test(data17)){
-validate77.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate82.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12915,7 +13006,7 @@ if(valid0){
 if(data.host !== undefined){
 const _errs37 = errors;
 if(typeof data.host !== "string"){
-validate77.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -12927,7 +13018,7 @@ if(valid0){
 if(data.share_server_id !== undefined){
 const _errs39 = errors;
 if(typeof data.share_server_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -12939,7 +13030,7 @@ if(valid0){
 if(data.share_network_id !== undefined){
 const _errs41 = errors;
 if(typeof data.share_network_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -12951,7 +13042,7 @@ if(valid0){
 if(data.share_type_id !== undefined){
 const _errs43 = errors;
 if(typeof data.share_type_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -12963,7 +13054,7 @@ if(valid0){
 if(data.share_group_id !== undefined){
 const _errs45 = errors;
 if(typeof data.share_group_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -12975,7 +13066,7 @@ if(valid0){
 if(data.snapshot_id !== undefined){
 const _errs47 = errors;
 if(typeof data.snapshot_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -12987,7 +13078,7 @@ if(valid0){
 if(data.metadata !== undefined){
 const _errs49 = errors;
 if(typeof data.metadata !== "string"){
-validate77.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
@@ -12999,7 +13090,7 @@ if(valid0){
 if(data.extra_specs !== undefined){
 const _errs51 = errors;
 if(typeof data.extra_specs !== "string"){
-validate77.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs51 === errors;
@@ -13011,7 +13102,7 @@ if(valid0){
 if(data.export_location_id !== undefined){
 const _errs53 = errors;
 if(typeof data.export_location_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs53 === errors;
@@ -13023,7 +13114,7 @@ if(valid0){
 if(data.export_location_path !== undefined){
 const _errs55 = errors;
 if(typeof data.export_location_path !== "string"){
-validate77.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs55 === errors;
@@ -13035,7 +13126,445 @@ if(valid0){
 if(data.mount_point_name !== undefined){
 const _errs57 = errors;
 if(typeof data.mount_point_name !== "string"){
-validate77.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate82.errors = vErrors;
+return errors === 0;
+}
+validate82.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_3 = validate83;
+const schema94 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSharesDetail_query_3"};
+
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_3" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate83.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate83.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate83.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate83.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate83.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate83.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate83.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate83.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate83.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate83.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate83.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate83.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate83.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["name~"] !== "string"){
+validate83.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs23 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate83.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs25 = errors;
+if(typeof data.description !== "string"){
+validate83.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs27 = errors;
+if(typeof data.display_description !== "string"){
+validate83.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["description~"] !== "string"){
+validate83.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs31 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate83.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs33 = errors;
+if(typeof data.status !== "string"){
+validate83.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data17 = data.is_public;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data17 === "string"){
+if(!pattern5.test(data17)){
+validate83.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate83.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs37 = errors;
+if(typeof data.host !== "string"){
+validate83.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_server_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_network_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_type_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs45 = errors;
+if(typeof data.share_group_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs47 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs49 = errors;
+if(typeof data.metadata !== "string"){
+validate83.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs51 = errors;
+if(typeof data.extra_specs !== "string"){
+validate83.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs55 = errors;
+if(typeof data.export_location_path !== "string"){
+validate83.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs57 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate83.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs57 === errors;
@@ -13050,12 +13579,472 @@ const _errs59 = errors;
 if(errors === _errs59){
 if(typeof data29 === "string"){
 if(!pattern5.test(data29)){
-validate77.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate83.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate83.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate83.errors = vErrors;
+return errors === 0;
+}
+validate83.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_4 = validate84;
+const schema95 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"}},"$id":"v_listSharesDetail_query_4"};
+
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_4" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate84.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate84.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate84.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate84.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate84.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate84.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate84.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate84.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate84.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate84.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate84.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate84.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate84.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["name~"] !== "string"){
+validate84.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs23 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate84.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs25 = errors;
+if(typeof data.description !== "string"){
+validate84.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs27 = errors;
+if(typeof data.display_description !== "string"){
+validate84.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["description~"] !== "string"){
+validate84.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs31 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate84.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs33 = errors;
+if(typeof data.status !== "string"){
+validate84.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data17 = data.is_public;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data17 === "string"){
+if(!pattern5.test(data17)){
+validate84.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate84.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs37 = errors;
+if(typeof data.host !== "string"){
+validate84.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_server_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_network_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_type_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs45 = errors;
+if(typeof data.share_group_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs47 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs49 = errors;
+if(typeof data.metadata !== "string"){
+validate84.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs51 = errors;
+if(typeof data.extra_specs !== "string"){
+validate84.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs55 = errors;
+if(typeof data.export_location_path !== "string"){
+validate84.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs57 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate84.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data29 = data.is_soft_deleted;
+const _errs59 = errors;
+if(errors === _errs59){
+if(typeof data29 === "string"){
+if(!pattern5.test(data29)){
+validate84.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate84.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13068,7 +14057,7 @@ if(valid0){
 if(data.availability_zone !== undefined){
 const _errs61 = errors;
 if(typeof data.availability_zone !== "string"){
-validate77.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate84.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs61 === errors;
@@ -13108,23 +14097,23 @@ var valid0 = true;
 }
 }
 else {
-validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate77.errors = vErrors;
+validate84.errors = vErrors;
 return errors === 0;
 }
-validate77.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
+validate84.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_0 = validate78;
-const schema89 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_0"};
+export const v_createShare_body_0 = validate85;
+const schema96 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_0"};
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShare_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate78.evaluated;
+const evaluated0 = validate85.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13135,14 +14124,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate85.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.share_proto !== undefined){
 const _errs1 = errors;
 if(typeof data.share_proto !== "string"){
-validate78.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13155,20 +14144,20 @@ if(data.size !== undefined){
 let data1 = data.size;
 const _errs3 = errors;
 if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate78.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema89.properties.size.type},message:"must be integer,string,null"}];
+validate85.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema96.properties.size.type},message:"must be integer,string,null"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate78.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate85.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate78.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate85.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
@@ -13184,13 +14173,13 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate78.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema89.properties.name.type},message:"must be string,null"}];
+validate85.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema96.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate78.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate85.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -13205,13 +14194,13 @@ if(data.description !== undefined){
 let data3 = data.description;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate78.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema89.properties.description.type},message:"must be string,null"}];
+validate85.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema96.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate78.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate85.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -13226,13 +14215,13 @@ if(data.display_name !== undefined){
 let data4 = data.display_name;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate78.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema89.properties.display_name.type},message:"must be string,null"}];
+validate85.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema96.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate78.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate85.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -13247,13 +14236,13 @@ if(data.display_description !== undefined){
 let data5 = data.display_description;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate78.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema89.properties.display_description.type},message:"must be string,null"}];
+validate85.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema96.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs11){
 if(typeof data5 === "string"){
 if(func1(data5) > 255){
-validate78.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate85.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -13268,7 +14257,7 @@ if(data.share_type !== undefined){
 let data6 = data.share_type;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate78.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema89.properties.share_type.type},message:"must be string,null"}];
+validate85.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema96.properties.share_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -13281,7 +14270,7 @@ if(data.volume_type !== undefined){
 let data7 = data.volume_type;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate78.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema89.properties.volume_type.type},message:"must be string,null"}];
+validate85.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema96.properties.volume_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -13446,7 +14435,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate78.errors = vErrors;
+validate85.errors = vErrors;
 return false;
 }
 else {
@@ -13496,7 +14485,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema89.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema96.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -13543,7 +14532,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
-validate78.errors = vErrors;
+validate85.errors = vErrors;
 return false;
 }
 else {
@@ -13567,7 +14556,7 @@ if(data.availability_zone !== undefined){
 let data11 = data.availability_zone;
 const _errs37 = errors;
 if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate78.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema89.properties.availability_zone.type},message:"must be string,integer,null"}];
+validate85.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema96.properties.availability_zone.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -13580,7 +14569,7 @@ if(data.share_network_id !== undefined){
 let data12 = data.share_network_id;
 const _errs39 = errors;
 if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate78.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema89.properties.share_network_id.type},message:"must be string,integer,null"}];
+validate85.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema96.properties.share_network_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -13593,7 +14582,7 @@ if(data.snapshot_id !== undefined){
 let data13 = data.snapshot_id;
 const _errs41 = errors;
 if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate78.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema89.properties.snapshot_id.type},message:"must be string,integer,null"}];
+validate85.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema96.properties.snapshot_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -13616,23 +14605,23 @@ var valid0 = true;
 }
 }
 else {
-validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate78.errors = vErrors;
+validate85.errors = vErrors;
 return errors === 0;
 }
-validate78.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
+validate85.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_1 = validate79;
-const schema90 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_1"};
+export const v_createShare_body_1 = validate86;
+const schema97 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_1"};
 
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShare_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate79.evaluated;
+const evaluated0 = validate86.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13643,14 +14632,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate86.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.share_proto !== undefined){
 const _errs1 = errors;
 if(typeof data.share_proto !== "string"){
-validate79.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13663,20 +14652,20 @@ if(data.size !== undefined){
 let data1 = data.size;
 const _errs3 = errors;
 if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate79.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema90.properties.size.type},message:"must be integer,string,null"}];
+validate86.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema97.properties.size.type},message:"must be integer,string,null"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate79.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate86.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate79.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate86.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
@@ -13692,13 +14681,13 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate79.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema90.properties.name.type},message:"must be string,null"}];
+validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema97.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate79.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -13713,13 +14702,13 @@ if(data.description !== undefined){
 let data3 = data.description;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate79.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema90.properties.description.type},message:"must be string,null"}];
+validate86.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema97.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate79.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate86.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -13734,13 +14723,13 @@ if(data.display_name !== undefined){
 let data4 = data.display_name;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate79.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema90.properties.display_name.type},message:"must be string,null"}];
+validate86.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema97.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate79.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate86.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -13755,13 +14744,13 @@ if(data.display_description !== undefined){
 let data5 = data.display_description;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate79.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema90.properties.display_description.type},message:"must be string,null"}];
+validate86.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema97.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs11){
 if(typeof data5 === "string"){
 if(func1(data5) > 255){
-validate79.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate86.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -13776,7 +14765,7 @@ if(data.share_type !== undefined){
 let data6 = data.share_type;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate79.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema90.properties.share_type.type},message:"must be string,null"}];
+validate86.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema97.properties.share_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -13789,7 +14778,7 @@ if(data.volume_type !== undefined){
 let data7 = data.volume_type;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate79.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema90.properties.volume_type.type},message:"must be string,null"}];
+validate86.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema97.properties.volume_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -13954,7 +14943,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate79.errors = vErrors;
+validate86.errors = vErrors;
 return false;
 }
 else {
@@ -14004,7 +14993,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema90.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema97.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -14051,7 +15040,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
-validate79.errors = vErrors;
+validate86.errors = vErrors;
 return false;
 }
 else {
@@ -14075,7 +15064,7 @@ if(data.availability_zone !== undefined){
 let data11 = data.availability_zone;
 const _errs37 = errors;
 if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate79.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema90.properties.availability_zone.type},message:"must be string,integer,null"}];
+validate86.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema97.properties.availability_zone.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -14088,7 +15077,7 @@ if(data.share_network_id !== undefined){
 let data12 = data.share_network_id;
 const _errs39 = errors;
 if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate79.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema90.properties.share_network_id.type},message:"must be string,integer,null"}];
+validate86.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema97.properties.share_network_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -14101,7 +15090,7 @@ if(data.snapshot_id !== undefined){
 let data13 = data.snapshot_id;
 const _errs41 = errors;
 if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate79.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema90.properties.snapshot_id.type},message:"must be string,integer,null"}];
+validate86.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema97.properties.snapshot_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -14114,7 +15103,7 @@ if(data.share_group_id !== undefined){
 let data14 = data.share_group_id;
 const _errs43 = errors;
 if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate79.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema90.properties.share_group_id.type},message:"must be string,integer,null"}];
+validate86.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema97.properties.share_group_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -14138,23 +15127,23 @@ var valid0 = true;
 }
 }
 else {
-validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate79.errors = vErrors;
+validate86.errors = vErrors;
 return errors === 0;
 }
-validate79.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
+validate86.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_2 = validate80;
-const schema91 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]}},"$id":"v_createShare_body_2"};
+export const v_createShare_body_2 = validate87;
+const schema98 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]}},"$id":"v_createShare_body_2"};
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShare_body_2" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate80.evaluated;
+const evaluated0 = validate87.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14165,14 +15154,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate87.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.share_proto !== undefined){
 const _errs1 = errors;
 if(typeof data.share_proto !== "string"){
-validate80.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate87.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -14185,20 +15174,20 @@ if(data.size !== undefined){
 let data1 = data.size;
 const _errs3 = errors;
 if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate80.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema91.properties.size.type},message:"must be integer,string,null"}];
+validate87.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema98.properties.size.type},message:"must be integer,string,null"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate80.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate87.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate80.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate87.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
@@ -14214,13 +15203,13 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate80.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema91.properties.name.type},message:"must be string,null"}];
+validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema98.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate80.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -14235,13 +15224,13 @@ if(data.description !== undefined){
 let data3 = data.description;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate80.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema91.properties.description.type},message:"must be string,null"}];
+validate87.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema98.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate80.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate87.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -14256,13 +15245,13 @@ if(data.display_name !== undefined){
 let data4 = data.display_name;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate80.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema91.properties.display_name.type},message:"must be string,null"}];
+validate87.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema98.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate80.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate87.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -14277,13 +15266,13 @@ if(data.display_description !== undefined){
 let data5 = data.display_description;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate80.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema91.properties.display_description.type},message:"must be string,null"}];
+validate87.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema98.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs11){
 if(typeof data5 === "string"){
 if(func1(data5) > 255){
-validate80.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate87.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -14298,7 +15287,7 @@ if(data.share_type !== undefined){
 let data6 = data.share_type;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate80.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema91.properties.share_type.type},message:"must be string,null"}];
+validate87.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema98.properties.share_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -14311,7 +15300,7 @@ if(data.volume_type !== undefined){
 let data7 = data.volume_type;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate80.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema91.properties.volume_type.type},message:"must be string,null"}];
+validate87.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema98.properties.volume_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -14476,7 +15465,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate80.errors = vErrors;
+validate87.errors = vErrors;
 return false;
 }
 else {
@@ -14526,7 +15515,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema91.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema98.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -14573,7 +15562,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
-validate80.errors = vErrors;
+validate87.errors = vErrors;
 return false;
 }
 else {
@@ -14597,7 +15586,7 @@ if(data.availability_zone !== undefined){
 let data11 = data.availability_zone;
 const _errs37 = errors;
 if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate80.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema91.properties.availability_zone.type},message:"must be string,integer,null"}];
+validate87.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema98.properties.availability_zone.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -14610,7 +15599,7 @@ if(data.share_network_id !== undefined){
 let data12 = data.share_network_id;
 const _errs39 = errors;
 if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate80.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema91.properties.share_network_id.type},message:"must be string,integer,null"}];
+validate87.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema98.properties.share_network_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -14623,7 +15612,7 @@ if(data.snapshot_id !== undefined){
 let data13 = data.snapshot_id;
 const _errs41 = errors;
 if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate80.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema91.properties.snapshot_id.type},message:"must be string,integer,null"}];
+validate87.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema98.properties.snapshot_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -14636,7 +15625,7 @@ if(data.share_group_id !== undefined){
 let data14 = data.share_group_id;
 const _errs43 = errors;
 if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate80.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema91.properties.share_group_id.type},message:"must be string,integer,null"}];
+validate87.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema98.properties.share_group_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -14657,7 +15646,7 @@ if(data15.same_host !== undefined){
 let data16 = data15.same_host;
 const _errs49 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema91.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema98.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -14676,7 +15665,7 @@ if(data15.different_host !== undefined){
 let data17 = data15.different_host;
 const _errs51 = errors;
 if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema91.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema98.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -14695,7 +15684,7 @@ if(data15.only_host !== undefined){
 let data18 = data15.only_host;
 const _errs53 = errors;
 if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema91.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema98.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -14753,7 +15742,7 @@ else {
 vErrors.push(err22);
 }
 errors++;
-validate80.errors = vErrors;
+validate87.errors = vErrors;
 return false;
 }
 else {
@@ -14789,23 +15778,23 @@ var valid0 = true;
 }
 }
 else {
-validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate80.errors = vErrors;
+validate87.errors = vErrors;
 return errors === 0;
 }
-validate80.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true},"dynamicProps":false,"dynamicItems":false};
+validate87.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_3 = validate81;
-const schema92 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]}},"$id":"v_createShare_body_3"};
+export const v_createShare_body_3 = validate88;
+const schema99 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]}},"$id":"v_createShare_body_3"};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShare_body_3" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate81.evaluated;
+const evaluated0 = validate88.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14816,14 +15805,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.share_proto !== undefined){
 const _errs1 = errors;
 if(typeof data.share_proto !== "string"){
-validate81.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate88.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -14836,20 +15825,20 @@ if(data.size !== undefined){
 let data1 = data.size;
 const _errs3 = errors;
 if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate81.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema92.properties.size.type},message:"must be integer,string,null"}];
+validate88.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema99.properties.size.type},message:"must be integer,string,null"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate81.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate88.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate81.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate88.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
@@ -14865,13 +15854,13 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate81.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema92.properties.name.type},message:"must be string,null"}];
+validate88.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema99.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate81.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate88.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -14886,13 +15875,13 @@ if(data.description !== undefined){
 let data3 = data.description;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate81.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema92.properties.description.type},message:"must be string,null"}];
+validate88.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema99.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate81.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate88.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -14907,13 +15896,13 @@ if(data.display_name !== undefined){
 let data4 = data.display_name;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate81.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema92.properties.display_name.type},message:"must be string,null"}];
+validate88.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema99.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate81.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate88.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -14928,13 +15917,13 @@ if(data.display_description !== undefined){
 let data5 = data.display_description;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate81.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema92.properties.display_description.type},message:"must be string,null"}];
+validate88.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema99.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs11){
 if(typeof data5 === "string"){
 if(func1(data5) > 255){
-validate81.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate88.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -14949,7 +15938,7 @@ if(data.share_type !== undefined){
 let data6 = data.share_type;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate81.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema92.properties.share_type.type},message:"must be string,null"}];
+validate88.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema99.properties.share_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -14962,7 +15951,7 @@ if(data.volume_type !== undefined){
 let data7 = data.volume_type;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate81.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema92.properties.volume_type.type},message:"must be string,null"}];
+validate88.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema99.properties.volume_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -15127,7 +16116,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate81.errors = vErrors;
+validate88.errors = vErrors;
 return false;
 }
 else {
@@ -15177,7 +16166,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema92.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema99.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -15224,7 +16213,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
-validate81.errors = vErrors;
+validate88.errors = vErrors;
 return false;
 }
 else {
@@ -15248,7 +16237,7 @@ if(data.availability_zone !== undefined){
 let data11 = data.availability_zone;
 const _errs37 = errors;
 if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate81.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema92.properties.availability_zone.type},message:"must be string,integer,null"}];
+validate88.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema99.properties.availability_zone.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -15261,7 +16250,7 @@ if(data.share_network_id !== undefined){
 let data12 = data.share_network_id;
 const _errs39 = errors;
 if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate81.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema92.properties.share_network_id.type},message:"must be string,integer,null"}];
+validate88.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema99.properties.share_network_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -15274,7 +16263,7 @@ if(data.snapshot_id !== undefined){
 let data13 = data.snapshot_id;
 const _errs41 = errors;
 if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate81.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema92.properties.snapshot_id.type},message:"must be string,integer,null"}];
+validate88.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema99.properties.snapshot_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -15287,7 +16276,7 @@ if(data.share_group_id !== undefined){
 let data14 = data.share_group_id;
 const _errs43 = errors;
 if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate81.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema92.properties.share_group_id.type},message:"must be string,integer,null"}];
+validate88.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema99.properties.share_group_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -15308,7 +16297,7 @@ if(data15.same_host !== undefined){
 let data16 = data15.same_host;
 const _errs49 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema92.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema99.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -15327,7 +16316,7 @@ if(data15.different_host !== undefined){
 let data17 = data15.different_host;
 const _errs51 = errors;
 if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema92.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema99.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -15346,7 +16335,7 @@ if(data15.only_host !== undefined){
 let data18 = data15.only_host;
 const _errs53 = errors;
 if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema92.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema99.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -15404,7 +16393,7 @@ else {
 vErrors.push(err22);
 }
 errors++;
-validate81.errors = vErrors;
+validate88.errors = vErrors;
 return false;
 }
 else {
@@ -15428,7 +16417,7 @@ if(data.mount_point_name !== undefined){
 let data19 = data.mount_point_name;
 const _errs57 = errors;
 if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
-validate81.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema92.properties.mount_point_name.type},message:"must be string,integer,null"}];
+validate88.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema99.properties.mount_point_name.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs57 === errors;
@@ -15454,23 +16443,23 @@ var valid0 = true;
 }
 }
 else {
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate81.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
-validate81.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate88.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_4 = validate82;
-const schema93 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]},"encryption_key_ref":{"type":["string","null"]}},"$id":"v_createShare_body_4"};
+export const v_createShare_body_4 = validate89;
+const schema100 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]},"encryption_key_ref":{"type":["string","null"]}},"$id":"v_createShare_body_4"};
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShare_body_4" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate82.evaluated;
+const evaluated0 = validate89.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15481,14 +16470,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate89.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.share_proto !== undefined){
 const _errs1 = errors;
 if(typeof data.share_proto !== "string"){
-validate82.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate89.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -15501,20 +16490,20 @@ if(data.size !== undefined){
 let data1 = data.size;
 const _errs3 = errors;
 if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate82.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema93.properties.size.type},message:"must be integer,string,null"}];
+validate89.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema100.properties.size.type},message:"must be integer,string,null"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate82.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate89.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate82.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate89.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
@@ -15530,13 +16519,13 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate82.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema93.properties.name.type},message:"must be string,null"}];
+validate89.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema100.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate82.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate89.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -15551,13 +16540,13 @@ if(data.description !== undefined){
 let data3 = data.description;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate82.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema93.properties.description.type},message:"must be string,null"}];
+validate89.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema100.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate82.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate89.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -15572,13 +16561,13 @@ if(data.display_name !== undefined){
 let data4 = data.display_name;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate82.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema93.properties.display_name.type},message:"must be string,null"}];
+validate89.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema100.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate82.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate89.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -15593,13 +16582,13 @@ if(data.display_description !== undefined){
 let data5 = data.display_description;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate82.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema93.properties.display_description.type},message:"must be string,null"}];
+validate89.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema100.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs11){
 if(typeof data5 === "string"){
 if(func1(data5) > 255){
-validate82.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate89.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -15614,7 +16603,7 @@ if(data.share_type !== undefined){
 let data6 = data.share_type;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate82.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema93.properties.share_type.type},message:"must be string,null"}];
+validate89.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema100.properties.share_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -15627,7 +16616,7 @@ if(data.volume_type !== undefined){
 let data7 = data.volume_type;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate82.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema93.properties.volume_type.type},message:"must be string,null"}];
+validate89.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema100.properties.volume_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -15792,7 +16781,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate82.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -15842,7 +16831,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema93.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema100.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -15889,7 +16878,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
-validate82.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -15913,7 +16902,7 @@ if(data.availability_zone !== undefined){
 let data11 = data.availability_zone;
 const _errs37 = errors;
 if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate82.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema93.properties.availability_zone.type},message:"must be string,integer,null"}];
+validate89.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema100.properties.availability_zone.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -15926,7 +16915,7 @@ if(data.share_network_id !== undefined){
 let data12 = data.share_network_id;
 const _errs39 = errors;
 if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate82.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema93.properties.share_network_id.type},message:"must be string,integer,null"}];
+validate89.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema100.properties.share_network_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -15939,7 +16928,7 @@ if(data.snapshot_id !== undefined){
 let data13 = data.snapshot_id;
 const _errs41 = errors;
 if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate82.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema93.properties.snapshot_id.type},message:"must be string,integer,null"}];
+validate89.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema100.properties.snapshot_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -15952,7 +16941,7 @@ if(data.share_group_id !== undefined){
 let data14 = data.share_group_id;
 const _errs43 = errors;
 if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate82.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema93.properties.share_group_id.type},message:"must be string,integer,null"}];
+validate89.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema100.properties.share_group_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -15973,7 +16962,7 @@ if(data15.same_host !== undefined){
 let data16 = data15.same_host;
 const _errs49 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema93.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema100.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -15992,7 +16981,7 @@ if(data15.different_host !== undefined){
 let data17 = data15.different_host;
 const _errs51 = errors;
 if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema93.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema100.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -16011,7 +17000,7 @@ if(data15.only_host !== undefined){
 let data18 = data15.only_host;
 const _errs53 = errors;
 if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema93.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema100.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -16069,7 +17058,7 @@ else {
 vErrors.push(err22);
 }
 errors++;
-validate82.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -16093,7 +17082,7 @@ if(data.mount_point_name !== undefined){
 let data19 = data.mount_point_name;
 const _errs57 = errors;
 if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
-validate82.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema93.properties.mount_point_name.type},message:"must be string,integer,null"}];
+validate89.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema100.properties.mount_point_name.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs57 === errors;
@@ -16106,7 +17095,7 @@ if(data.encryption_key_ref !== undefined){
 let data20 = data.encryption_key_ref;
 const _errs59 = errors;
 if((typeof data20 !== "string") && (data20 !== null)){
-validate82.errors = [{instancePath:instancePath+"/encryption_key_ref",schemaPath:"#/properties/encryption_key_ref/type",keyword:"type",params:{type: schema93.properties.encryption_key_ref.type},message:"must be string,null"}];
+validate89.errors = [{instancePath:instancePath+"/encryption_key_ref",schemaPath:"#/properties/encryption_key_ref/type",keyword:"type",params:{type: schema100.properties.encryption_key_ref.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs59 === errors;
@@ -16133,23 +17122,23 @@ var valid0 = true;
 }
 }
 else {
-validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate82.errors = vErrors;
+validate89.errors = vErrors;
 return errors === 0;
 }
-validate82.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true,"encryption_key_ref":true},"dynamicProps":false,"dynamicItems":false};
+validate89.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true,"encryption_key_ref":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShare_body_0 = validate83;
-const schema94 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateShare_body_0"};
+export const v_updateShare_body_0 = validate90;
+const schema101 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateShare_body_0"};
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateShare_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate83.evaluated;
+const evaluated0 = validate90.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16162,13 +17151,13 @@ if(data.display_name !== undefined){
 let data0 = data.display_name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate83.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema94.properties.display_name.type},message:"must be string,null"}];
+validate90.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema101.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate83.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate90.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -16183,13 +17172,13 @@ if(data.display_description !== undefined){
 let data1 = data.display_description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate83.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema94.properties.display_description.type},message:"must be string,null"}];
+validate90.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema101.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate83.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate90.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -16230,7 +17219,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema94.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema101.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -16277,7 +17266,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate83.errors = vErrors;
+validate90.errors = vErrors;
 return false;
 }
 else {
@@ -16300,23 +17289,23 @@ var valid0 = true;
 }
 }
 else {
-validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate83.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
-validate83.evaluated = {"props":{"display_name":true,"display_description":true,"is_public":true},"dynamicProps":false,"dynamicItems":false};
+validate90.evaluated = {"props":{"display_name":true,"display_description":true,"is_public":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_deleteShare_query_0 = validate84;
-const schema95 = {"type":"object","properties":{},"$id":"v_deleteShare_query_0"};
+export const v_deleteShare_query_0 = validate91;
+const schema102 = {"type":"object","properties":{},"$id":"v_deleteShare_query_0"};
 
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_deleteShare_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate84.evaluated;
+const evaluated0 = validate91.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16325,23 +17314,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate84.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
-validate84.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-export const v_deleteShare_query_1 = validate85;
-const schema96 = {"type":"object","properties":{"share_group_id":{"type":"string"}},"$id":"v_deleteShare_query_1"};
+export const v_deleteShare_query_1 = validate92;
+const schema103 = {"type":"object","properties":{"share_group_id":{"type":"string"}},"$id":"v_deleteShare_query_1"};
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_deleteShare_query_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate85.evaluated;
+const evaluated0 = validate92.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16352,29 +17341,29 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.share_group_id !== undefined){
 if(typeof data.share_group_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 else {
-validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate85.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
-validate85.evaluated = {"props":{"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
+validate92.evaluated = {"props":{"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_extendShare_body_0 = validate86;
-const schema97 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"}},"$id":"v_extendShare_body_0"};
+export const v_extendShare_body_0 = validate93;
+const schema104 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"}},"$id":"v_extendShare_body_0"};
 
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_extendShare_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate86.evaluated;
+const evaluated0 = validate93.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16385,7 +17374,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.new_size === undefined) && (missing0 = "new_size")){
-validate86.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate93.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -16393,18 +17382,18 @@ if(data.new_size !== undefined){
 let data0 = data.new_size;
 const _errs1 = errors;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-validate86.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema97.properties.new_size.type},message:"must be integer,string"}];
+validate93.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema104.properties.new_size.type},message:"must be integer,string"}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 2147483647 || isNaN(data0)){
-validate86.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+validate93.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
 if(data0 < 0 || isNaN(data0)){
-validate86.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate93.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -16412,7 +17401,7 @@ return false;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate86.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate93.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
@@ -16422,23 +17411,23 @@ return false;
 }
 }
 else {
-validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate86.errors = vErrors;
+validate93.errors = vErrors;
 return errors === 0;
 }
-validate86.evaluated = {"props":{"new_size":true},"dynamicProps":false,"dynamicItems":false};
+validate93.evaluated = {"props":{"new_size":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_extendShare_body_1 = validate87;
-const schema98 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_extendShare_body_1"};
+export const v_extendShare_body_1 = validate94;
+const schema105 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_extendShare_body_1"};
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_extendShare_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate87.evaluated;
+const evaluated0 = validate94.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16449,7 +17438,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.new_size === undefined) && (missing0 = "new_size")){
-validate87.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -16457,18 +17446,18 @@ if(data.new_size !== undefined){
 let data0 = data.new_size;
 const _errs1 = errors;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-validate87.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema98.properties.new_size.type},message:"must be integer,string"}];
+validate94.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema105.properties.new_size.type},message:"must be integer,string"}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 2147483647 || isNaN(data0)){
-validate87.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+validate94.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
 if(data0 < 0 || isNaN(data0)){
-validate87.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate94.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -16476,7 +17465,7 @@ return false;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate87.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate94.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
@@ -16518,7 +17507,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema98.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema105.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -16565,7 +17554,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate87.errors = vErrors;
+validate94.errors = vErrors;
 return false;
 }
 else {
@@ -16588,23 +17577,23 @@ var valid0 = true;
 }
 }
 else {
-validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate87.errors = vErrors;
+validate94.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":{"new_size":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate94.evaluated = {"props":{"new_size":true,"force":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_revertShare_body_0 = validate88;
-const schema99 = {"type":"object","required":["snapshot_id"],"properties":{"snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},"$id":"v_revertShare_body_0"};
+export const v_revertShare_body_0 = validate95;
+const schema106 = {"type":"object","required":["snapshot_id"],"properties":{"snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},"$id":"v_revertShare_body_0"};
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_revertShare_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate88.evaluated;
+const evaluated0 = validate95.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16615,7 +17604,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.snapshot_id === undefined) && (missing0 = "snapshot_id")){
-validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate95.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -16625,12 +17614,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern73.test(data0)){
-validate88.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+validate95.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate95.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -16638,23 +17627,23 @@ return false;
 }
 }
 else {
-validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate88.errors = vErrors;
+validate95.errors = vErrors;
 return errors === 0;
 }
-validate88.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
+validate95.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_0 = validate89;
-const schema100 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]}},"$id":"v_allowShareAccess_body_0"};
+export const v_allowShareAccess_body_0 = validate96;
+const schema107 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]}},"$id":"v_allowShareAccess_body_0"};
 
-function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate89.evaluated;
+const evaluated0 = validate96.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16665,14 +17654,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate89.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate96.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate89.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate96.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -16684,7 +17673,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate89.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate96.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -16697,7 +17686,7 @@ if(data.access_level !== undefined){
 let data2 = data.access_level;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate89.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema100.properties.access_level.type},message:"must be string,null"}];
+validate96.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema107.properties.access_level.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -16710,23 +17699,23 @@ var valid0 = true;
 }
 }
 else {
-validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate96.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate89.errors = vErrors;
+validate96.errors = vErrors;
 return errors === 0;
 }
-validate89.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true},"dynamicProps":false,"dynamicItems":false};
+validate96.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_1 = validate90;
-const schema101 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_allowShareAccess_body_1"};
+export const v_allowShareAccess_body_1 = validate97;
+const schema108 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_allowShareAccess_body_1"};
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate90.evaluated;
+const evaluated0 = validate97.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16737,14 +17726,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate90.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate97.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate90.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate97.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -16756,7 +17745,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate90.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate97.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -16769,7 +17758,7 @@ if(data.access_level !== undefined){
 let data2 = data.access_level;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate90.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema101.properties.access_level.type},message:"must be string,null"}];
+validate97.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema108.properties.access_level.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -16934,7 +17923,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate90.errors = vErrors;
+validate97.errors = vErrors;
 return false;
 }
 else {
@@ -16959,23 +17948,23 @@ var valid0 = true;
 }
 }
 else {
-validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate90.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
-validate90.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate97.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_2 = validate91;
-const schema102 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"lock_visibility":{},"lock_deletion":{},"lock_reason":{"type":["string","integer","null"],"maxLength":1023}},"$id":"v_allowShareAccess_body_2"};
+export const v_allowShareAccess_body_2 = validate98;
+const schema109 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"lock_visibility":{},"lock_deletion":{},"lock_reason":{"type":["string","integer","null"],"maxLength":1023}},"$id":"v_allowShareAccess_body_2"};
 
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_2" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate91.evaluated;
+const evaluated0 = validate98.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16986,14 +17975,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate98.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate91.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate98.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -17005,7 +17994,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate91.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate98.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -17018,7 +18007,7 @@ if(data.access_level !== undefined){
 let data2 = data.access_level;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate91.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema102.properties.access_level.type},message:"must be string,null"}];
+validate98.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema109.properties.access_level.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -17183,7 +18172,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate91.errors = vErrors;
+validate98.errors = vErrors;
 return false;
 }
 else {
@@ -17207,13 +18196,13 @@ if(data.lock_reason !== undefined){
 let data5 = data.lock_reason;
 const _errs19 = errors;
 if(((typeof data5 !== "string") && (!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5))))) && (data5 !== null)){
-validate91.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema102.properties.lock_reason.type},message:"must be string,integer,null"}];
+validate98.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema109.properties.lock_reason.type},message:"must be string,integer,null"}];
 return false;
 }
 if(errors === _errs19){
 if(typeof data5 === "string"){
 if(func1(data5) > 1023){
-validate91.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
+validate98.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
 return false;
 }
 }
@@ -17230,23 +18219,23 @@ var valid0 = true;
 }
 }
 else {
-validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate91.errors = vErrors;
+validate98.errors = vErrors;
 return errors === 0;
 }
-validate91.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true,"lock_visibility":true,"lock_deletion":true,"lock_reason":true},"dynamicProps":false,"dynamicItems":false};
+validate98.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true,"lock_visibility":true,"lock_deletion":true,"lock_reason":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_denyShareAccess_body_0 = validate92;
-const schema103 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]}},"$id":"v_denyShareAccess_body_0"};
+export const v_denyShareAccess_body_0 = validate99;
+const schema110 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]}},"$id":"v_denyShareAccess_body_0"};
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_denyShareAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate92.evaluated;
+const evaluated0 = validate99.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17257,37 +18246,37 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.access_id === undefined) && (missing0 = "access_id")){
-validate92.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate99.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_id !== undefined){
 let data0 = data.access_id;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate92.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema103.properties.access_id.type},message:"must be string,integer,null"}];
+validate99.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema110.properties.access_id.type},message:"must be string,integer,null"}];
 return false;
 }
 }
 }
 }
 else {
-validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate92.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
-validate92.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
+validate99.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_denyShareAccess_body_1 = validate93;
-const schema104 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]},"unrestrict":{}},"$id":"v_denyShareAccess_body_1"};
+export const v_denyShareAccess_body_1 = validate100;
+const schema111 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]},"unrestrict":{}},"$id":"v_denyShareAccess_body_1"};
 
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_denyShareAccess_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate93.evaluated;
+const evaluated0 = validate100.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17298,37 +18287,37 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.access_id === undefined) && (missing0 = "access_id")){
-validate93.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate100.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_id !== undefined){
 let data0 = data.access_id;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate93.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema104.properties.access_id.type},message:"must be string,integer,null"}];
+validate100.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema111.properties.access_id.type},message:"must be string,integer,null"}];
 return false;
 }
 }
 }
 }
 else {
-validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate93.errors = vErrors;
+validate100.errors = vErrors;
 return errors === 0;
 }
-validate93.evaluated = {"props":{"access_id":true,"unrestrict":true},"dynamicProps":false,"dynamicItems":false};
+validate100.evaluated = {"props":{"access_id":true,"unrestrict":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareStatus_body_0 = validate94;
-const schema105 = {"type":"object","properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]},"os-status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareStatus_body_0"};
+export const v_resetShareStatus_body_0 = validate101;
+const schema112 = {"type":"object","properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]},"os-status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareStatus_body_0"};
 
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_resetShareStatus_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate94.evaluated;
+const evaluated0 = validate101.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17341,11 +18330,11 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate94.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate101.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((((data0 === "available") || (data0 === "creating")) || (data0 === "deleting")) || (data0 === "error")) || (data0 === "error_deleting")) || (data0 === "migrating")) || (data0 === "migrating_to")) || (data0 === "server_migrating"))){
-validate94.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema105.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate101.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema112.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -17358,11 +18347,11 @@ if(data["os-status"] !== undefined){
 let data1 = data["os-status"];
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate94.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate101.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((((data1 === "available") || (data1 === "creating")) || (data1 === "deleting")) || (data1 === "error")) || (data1 === "error_deleting")) || (data1 === "migrating")) || (data1 === "migrating_to")) || (data1 === "server_migrating"))){
-validate94.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/enum",keyword:"enum",params:{allowedValues: schema105.properties["os-status"].enum},message:"must be equal to one of the allowed values"}];
+validate101.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/enum",keyword:"enum",params:{allowedValues: schema112.properties["os-status"].enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -17373,23 +18362,23 @@ var valid0 = true;
 }
 }
 else {
-validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate94.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
-validate94.evaluated = {"props":{"status":true,"os-status":true},"dynamicProps":false,"dynamicItems":false};
+validate101.evaluated = {"props":{"status":true,"os-status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareTaskState_body_0 = validate95;
-const schema106 = {"type":"object","properties":{"task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]},"os-task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]}},"$id":"v_resetShareTaskState_body_0"};
+export const v_resetShareTaskState_body_0 = validate102;
+const schema113 = {"type":"object","properties":{"task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]},"os-task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]}},"$id":"v_resetShareTaskState_body_0"};
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_resetShareTaskState_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate95.evaluated;
+const evaluated0 = validate102.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17402,11 +18391,11 @@ if(data.task_state !== undefined){
 let data0 = data.task_state;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate95.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/type",keyword:"type",params:{type: schema106.properties.task_state.type},message:"must be string,null"}];
+validate102.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/type",keyword:"type",params:{type: schema113.properties.task_state.type},message:"must be string,null"}];
 return false;
 }
 if(!(((((((((((((((data0 === "migration_starting") || (data0 === "migration_in_progress")) || (data0 === "migration_completing")) || (data0 === "migration_success")) || (data0 === "migration_error")) || (data0 === "migration_cancelled")) || (data0 === "migration_driver_in_progress")) || (data0 === "migration_driver_phase1_done")) || (data0 === "data_copying_starting")) || (data0 === "data_copying_in_progress")) || (data0 === "data_copying_completing")) || (data0 === "data_copying_completed")) || (data0 === "data_copying_cancelled")) || (data0 === "data_copying_error")) || (data0 === null))){
-validate95.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/enum",keyword:"enum",params:{allowedValues: schema106.properties.task_state.enum},message:"must be equal to one of the allowed values"}];
+validate102.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/enum",keyword:"enum",params:{allowedValues: schema113.properties.task_state.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -17419,11 +18408,11 @@ if(data["os-task_state"] !== undefined){
 let data1 = data["os-task_state"];
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate95.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/type",keyword:"type",params:{type: schema106.properties["os-task_state"].type},message:"must be string,null"}];
+validate102.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/type",keyword:"type",params:{type: schema113.properties["os-task_state"].type},message:"must be string,null"}];
 return false;
 }
 if(!(((((((((((((((data1 === "migration_starting") || (data1 === "migration_in_progress")) || (data1 === "migration_completing")) || (data1 === "migration_success")) || (data1 === "migration_error")) || (data1 === "migration_cancelled")) || (data1 === "migration_driver_in_progress")) || (data1 === "migration_driver_phase1_done")) || (data1 === "data_copying_starting")) || (data1 === "data_copying_in_progress")) || (data1 === "data_copying_completing")) || (data1 === "data_copying_completed")) || (data1 === "data_copying_cancelled")) || (data1 === "data_copying_error")) || (data1 === null))){
-validate95.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/enum",keyword:"enum",params:{allowedValues: schema106.properties["os-task_state"].enum},message:"must be equal to one of the allowed values"}];
+validate102.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/enum",keyword:"enum",params:{allowedValues: schema113.properties["os-task_state"].enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -17434,23 +18423,23 @@ var valid0 = true;
 }
 }
 else {
-validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate102.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate95.errors = vErrors;
+validate102.errors = vErrors;
 return errors === 0;
 }
-validate95.evaluated = {"props":{"task_state":true,"os-task_state":true},"dynamicProps":false,"dynamicItems":false};
+validate102.evaluated = {"props":{"task_state":true,"os-task_state":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotInstances_query_0 = validate96;
-const schema107 = {"type":"object","properties":{"snapshot_id":{"type":"string"}},"$id":"v_listSnapshotInstances_query_0"};
+export const v_listSnapshotInstances_query_0 = validate103;
+const schema114 = {"type":"object","properties":{"snapshot_id":{"type":"string"}},"$id":"v_listSnapshotInstances_query_0"};
 
-function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshotInstances_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate96.evaluated;
+const evaluated0 = validate103.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17461,29 +18450,29 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.snapshot_id !== undefined){
 if(typeof data.snapshot_id !== "string"){
-validate96.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate103.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 else {
-validate96.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate96.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
-validate96.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
+validate103.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetSnapshotInstanceStatus_body_0 = validate97;
-const schema108 = {"type":"object","required":["status"],"properties":{"status":{"type":"string"}},"$id":"v_resetSnapshotInstanceStatus_body_0"};
+export const v_resetSnapshotInstanceStatus_body_0 = validate104;
+const schema115 = {"type":"object","required":["status"],"properties":{"status":{"type":"string"}},"$id":"v_resetSnapshotInstanceStatus_body_0"};
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_resetSnapshotInstanceStatus_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate97.evaluated;
+const evaluated0 = validate104.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17494,36 +18483,36 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.status === undefined) && (missing0 = "status")){
-validate97.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate104.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.status !== undefined){
 if(typeof data.status !== "string"){
-validate97.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate104.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate97.errors = vErrors;
+validate104.errors = vErrors;
 return errors === 0;
 }
-validate97.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
+validate104.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_0 = validate98;
-const schema109 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_0"};
+export const v_listSnapshots_query_0 = validate105;
+const schema116 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_0"};
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshots_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate98.evaluated;
+const evaluated0 = validate105.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17538,12 +18527,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate98.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate105.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate98.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17559,12 +18548,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate98.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate105.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate98.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17580,18 +18569,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate98.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate105.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate98.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate105.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate98.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17605,7 +18594,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate98.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema109.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate105.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema116.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -17617,7 +18606,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs8 = errors;
 if(typeof data.project_id !== "string"){
-validate98.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -17629,7 +18618,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs10 = errors;
 if(typeof data.name !== "string"){
-validate98.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -17641,7 +18630,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs12 = errors;
 if(typeof data.display_name !== "string"){
-validate98.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -17653,7 +18642,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs14 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate98.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -17665,7 +18654,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs16 = errors;
 if(typeof data.display_description !== "string"){
-validate98.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -17677,7 +18666,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs18 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate98.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -17689,7 +18678,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs20 = errors;
 if(typeof data.status !== "string"){
-validate98.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -17701,7 +18690,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs22 = errors;
 if(typeof data.share_id !== "string"){
-validate98.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -17713,7 +18702,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs24 = errors;
 if(typeof data.size !== "string"){
-validate98.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -17725,7 +18714,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs26 = errors;
 if(typeof data.usage !== "string"){
-validate98.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -17740,12 +18729,12 @@ const _errs28 = errors;
 if(errors === _errs28){
 if(typeof data14 === "string"){
 if(!pattern5.test(data14)){
-validate98.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate105.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate98.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17770,23 +18759,23 @@ var valid0 = true;
 }
 }
 else {
-validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate105.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate98.errors = vErrors;
+validate105.errors = vErrors;
 return errors === 0;
 }
-validate98.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate105.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_1 = validate99;
-const schema110 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_1"};
+export const v_listSnapshots_query_1 = validate106;
+const schema117 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_1"};
 
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshots_query_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate99.evaluated;
+const evaluated0 = validate106.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17801,12 +18790,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate99.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate106.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate99.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17822,12 +18811,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate99.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate106.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate99.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17843,18 +18832,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate99.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate106.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate99.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate106.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate99.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17868,7 +18857,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate99.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema110.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate106.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema117.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -17880,7 +18869,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs8 = errors;
 if(typeof data.project_id !== "string"){
-validate99.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -17892,7 +18881,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs10 = errors;
 if(typeof data.name !== "string"){
-validate99.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -17904,7 +18893,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs12 = errors;
 if(typeof data.display_name !== "string"){
-validate99.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -17916,7 +18905,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs14 = errors;
 if(typeof data["name~"] !== "string"){
-validate99.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -17928,7 +18917,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs16 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate99.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -17940,7 +18929,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs18 = errors;
 if(typeof data.description !== "string"){
-validate99.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -17952,7 +18941,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs20 = errors;
 if(typeof data.display_description !== "string"){
-validate99.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -17964,7 +18953,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs22 = errors;
 if(typeof data["description~"] !== "string"){
-validate99.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -17976,7 +18965,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs24 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate99.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -17988,7 +18977,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs26 = errors;
 if(typeof data.status !== "string"){
-validate99.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -18000,7 +18989,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs28 = errors;
 if(typeof data.share_id !== "string"){
-validate99.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -18012,7 +19001,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs30 = errors;
 if(typeof data.size !== "string"){
-validate99.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -18024,7 +19013,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs32 = errors;
 if(typeof data.usage !== "string"){
-validate99.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -18039,12 +19028,12 @@ const _errs34 = errors;
 if(errors === _errs34){
 if(typeof data17 === "string"){
 if(!pattern5.test(data17)){
-validate99.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate106.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate99.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18072,23 +19061,23 @@ var valid0 = true;
 }
 }
 else {
-validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate106.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate99.errors = vErrors;
+validate106.errors = vErrors;
 return errors === 0;
 }
-validate99.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate106.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_2 = validate100;
-const schema111 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_2"};
+export const v_listSnapshots_query_2 = validate107;
+const schema118 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_2"};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshots_query_2" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate100.evaluated;
+const evaluated0 = validate107.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18103,12 +19092,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate100.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate107.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18124,12 +19113,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate100.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate107.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18145,18 +19134,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate100.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate107.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate100.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate107.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18170,7 +19159,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate100.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema111.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate107.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema118.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -18182,7 +19171,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs8 = errors;
 if(typeof data.project_id !== "string"){
-validate100.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -18194,7 +19183,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs10 = errors;
 if(typeof data.name !== "string"){
-validate100.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -18206,7 +19195,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs12 = errors;
 if(typeof data.display_name !== "string"){
-validate100.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -18218,7 +19207,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs14 = errors;
 if(typeof data["name~"] !== "string"){
-validate100.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -18230,7 +19219,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs16 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate100.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -18242,7 +19231,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs18 = errors;
 if(typeof data.description !== "string"){
-validate100.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -18254,7 +19243,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs20 = errors;
 if(typeof data.display_description !== "string"){
-validate100.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -18266,7 +19255,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs22 = errors;
 if(typeof data["description~"] !== "string"){
-validate100.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -18278,7 +19267,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs24 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate100.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -18290,7 +19279,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs26 = errors;
 if(typeof data.status !== "string"){
-validate100.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -18302,7 +19291,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs28 = errors;
 if(typeof data.share_id !== "string"){
-validate100.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -18314,7 +19303,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs30 = errors;
 if(typeof data.size !== "string"){
-validate100.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -18326,7 +19315,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs32 = errors;
 if(typeof data.usage !== "string"){
-validate100.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -18338,7 +19327,7 @@ if(valid0){
 if(data.metadata !== undefined){
 const _errs34 = errors;
 if(typeof data.metadata !== "string"){
-validate100.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -18353,12 +19342,12 @@ const _errs36 = errors;
 if(errors === _errs36){
 if(typeof data18 === "string"){
 if(!pattern5.test(data18)){
-validate100.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate107.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18387,23 +19376,23 @@ var valid0 = true;
 }
 }
 else {
-validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate107.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate100.errors = vErrors;
+validate107.errors = vErrors;
 return errors === 0;
 }
-validate100.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate107.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_3 = validate101;
-const schema112 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_3"};
+export const v_listSnapshots_query_3 = validate108;
+const schema119 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_3"};
 
-function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshots_query_3" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate101.evaluated;
+const evaluated0 = validate108.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18418,12 +19407,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate101.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate108.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate101.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18439,12 +19428,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate101.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate108.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate101.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18460,18 +19449,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate101.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate108.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate101.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate108.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate101.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18485,7 +19474,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate101.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema112.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate108.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema119.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -18497,7 +19486,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs8 = errors;
 if(typeof data.project_id !== "string"){
-validate101.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -18509,7 +19498,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs10 = errors;
 if(typeof data.name !== "string"){
-validate101.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -18521,7 +19510,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs12 = errors;
 if(typeof data.display_name !== "string"){
-validate101.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -18533,7 +19522,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs14 = errors;
 if(typeof data["name~"] !== "string"){
-validate101.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -18545,7 +19534,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs16 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate101.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -18557,7 +19546,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs18 = errors;
 if(typeof data.description !== "string"){
-validate101.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -18569,7 +19558,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs20 = errors;
 if(typeof data.display_description !== "string"){
-validate101.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -18581,7 +19570,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs22 = errors;
 if(typeof data["description~"] !== "string"){
-validate101.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -18593,7 +19582,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs24 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate101.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -18605,7 +19594,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs26 = errors;
 if(typeof data.status !== "string"){
-validate101.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -18617,7 +19606,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs28 = errors;
 if(typeof data.share_id !== "string"){
-validate101.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -18629,7 +19618,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs30 = errors;
 if(typeof data.size !== "string"){
-validate101.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -18641,7 +19630,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs32 = errors;
 if(typeof data.usage !== "string"){
-validate101.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -18653,7 +19642,7 @@ if(valid0){
 if(data.metadata !== undefined){
 const _errs34 = errors;
 if(typeof data.metadata !== "string"){
-validate101.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -18668,12 +19657,12 @@ const _errs36 = errors;
 if(errors === _errs36){
 if(typeof data18 === "string"){
 if(!pattern5.test(data18)){
-validate101.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate108.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate101.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18689,12 +19678,12 @@ const _errs38 = errors;
 if(errors === _errs38){
 if(typeof data19 === "string"){
 if(!pattern5.test(data19)){
-validate101.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate108.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate101.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18724,23 +19713,23 @@ var valid0 = true;
 }
 }
 else {
-validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate108.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate101.errors = vErrors;
+validate108.errors = vErrors;
 return errors === 0;
 }
-validate101.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"with_count":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate108.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"with_count":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_0 = validate102;
-const schema113 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_0"};
+export const v_listSnapshotsDetail_query_0 = validate109;
+const schema120 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_0"};
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshotsDetail_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate102.evaluated;
+const evaluated0 = validate109.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18755,12 +19744,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate102.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate109.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate102.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18776,12 +19765,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate102.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate109.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate102.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18797,18 +19786,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate102.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate109.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate102.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate109.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate102.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18822,7 +19811,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate102.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema113.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate109.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema120.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -18837,12 +19826,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
 if(!pattern5.test(data4)){
-validate102.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate109.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate102.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18855,7 +19844,7 @@ if(valid0){
 if(data.all_tenants !== undefined){
 const _errs10 = errors;
 if(typeof data.all_tenants !== "string"){
-validate102.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -18867,7 +19856,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs12 = errors;
 if(typeof data.project_id !== "string"){
-validate102.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -18879,7 +19868,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs14 = errors;
 if(typeof data.name !== "string"){
-validate102.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -18891,7 +19880,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs16 = errors;
 if(typeof data.display_name !== "string"){
-validate102.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -18903,7 +19892,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs18 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate102.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -18915,7 +19904,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs20 = errors;
 if(typeof data.display_description !== "string"){
-validate102.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -18927,7 +19916,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs22 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate102.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -18939,7 +19928,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs24 = errors;
 if(typeof data.status !== "string"){
-validate102.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -18951,7 +19940,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs26 = errors;
 if(typeof data.share_id !== "string"){
-validate102.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -18963,7 +19952,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs28 = errors;
 if(typeof data.size !== "string"){
-validate102.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -18975,7 +19964,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs30 = errors;
 if(typeof data.usage !== "string"){
-validate102.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -19000,23 +19989,23 @@ var valid0 = true;
 }
 }
 else {
-validate102.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate109.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate102.errors = vErrors;
+validate109.errors = vErrors;
 return errors === 0;
 }
-validate102.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate109.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_1 = validate103;
-const schema114 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_1"};
+export const v_listSnapshotsDetail_query_1 = validate110;
+const schema121 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_1"};
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshotsDetail_query_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate103.evaluated;
+const evaluated0 = validate110.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19031,12 +20020,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate103.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate110.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19052,12 +20041,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate103.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate110.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19073,18 +20062,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate103.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate110.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate103.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate110.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19098,7 +20087,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate103.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema114.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate110.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema121.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -19113,12 +20102,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
 if(!pattern5.test(data4)){
-validate103.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate110.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate103.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19131,7 +20120,7 @@ if(valid0){
 if(data.all_tenants !== undefined){
 const _errs10 = errors;
 if(typeof data.all_tenants !== "string"){
-validate103.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -19143,7 +20132,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs12 = errors;
 if(typeof data.project_id !== "string"){
-validate103.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -19155,7 +20144,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs14 = errors;
 if(typeof data.name !== "string"){
-validate103.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -19167,7 +20156,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs16 = errors;
 if(typeof data.display_name !== "string"){
-validate103.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -19179,7 +20168,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs18 = errors;
 if(typeof data["name~"] !== "string"){
-validate103.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -19191,7 +20180,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs20 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate103.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -19203,7 +20192,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs22 = errors;
 if(typeof data.description !== "string"){
-validate103.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -19215,7 +20204,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs24 = errors;
 if(typeof data.display_description !== "string"){
-validate103.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -19227,7 +20216,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs26 = errors;
 if(typeof data["description~"] !== "string"){
-validate103.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -19239,7 +20228,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs28 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate103.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -19251,7 +20240,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs30 = errors;
 if(typeof data.status !== "string"){
-validate103.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -19263,7 +20252,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs32 = errors;
 if(typeof data.share_id !== "string"){
-validate103.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -19275,7 +20264,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs34 = errors;
 if(typeof data.size !== "string"){
-validate103.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -19287,7 +20276,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs36 = errors;
 if(typeof data.usage !== "string"){
-validate103.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -19315,23 +20304,23 @@ var valid0 = true;
 }
 }
 else {
-validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate110.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate103.errors = vErrors;
+validate110.errors = vErrors;
 return errors === 0;
 }
-validate103.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate110.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_2 = validate104;
-const schema115 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_2"};
+export const v_listSnapshotsDetail_query_2 = validate111;
+const schema122 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_2"};
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshotsDetail_query_2" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate104.evaluated;
+const evaluated0 = validate111.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19346,12 +20335,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate104.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate111.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate104.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19367,12 +20356,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate104.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate111.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate104.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19388,18 +20377,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate104.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate111.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate104.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate111.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate104.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19413,7 +20402,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate104.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema115.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate111.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema122.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -19428,12 +20417,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
 if(!pattern5.test(data4)){
-validate104.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate111.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate104.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19446,7 +20435,7 @@ if(valid0){
 if(data.all_tenants !== undefined){
 const _errs10 = errors;
 if(typeof data.all_tenants !== "string"){
-validate104.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -19458,7 +20447,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs12 = errors;
 if(typeof data.project_id !== "string"){
-validate104.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -19470,7 +20459,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs14 = errors;
 if(typeof data.name !== "string"){
-validate104.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -19482,7 +20471,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs16 = errors;
 if(typeof data.display_name !== "string"){
-validate104.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -19494,7 +20483,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs18 = errors;
 if(typeof data["name~"] !== "string"){
-validate104.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -19506,7 +20495,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs20 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate104.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -19518,7 +20507,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs22 = errors;
 if(typeof data.description !== "string"){
-validate104.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -19530,7 +20519,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs24 = errors;
 if(typeof data.display_description !== "string"){
-validate104.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -19542,7 +20531,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs26 = errors;
 if(typeof data["description~"] !== "string"){
-validate104.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -19554,7 +20543,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs28 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate104.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -19566,7 +20555,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs30 = errors;
 if(typeof data.status !== "string"){
-validate104.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -19578,7 +20567,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs32 = errors;
 if(typeof data.share_id !== "string"){
-validate104.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -19590,7 +20579,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs34 = errors;
 if(typeof data.size !== "string"){
-validate104.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -19602,7 +20591,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs36 = errors;
 if(typeof data.usage !== "string"){
-validate104.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -19614,7 +20603,7 @@ if(valid0){
 if(data.metadata !== undefined){
 const _errs38 = errors;
 if(typeof data.metadata !== "string"){
-validate104.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -19643,23 +20632,23 @@ var valid0 = true;
 }
 }
 else {
-validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate111.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate104.errors = vErrors;
+validate111.errors = vErrors;
 return errors === 0;
 }
-validate104.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate111.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createSnapshot_body_0 = validate105;
-const schema116 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{}},"$id":"v_createSnapshot_body_0"};
+export const v_createSnapshot_body_0 = validate112;
+const schema123 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{}},"$id":"v_createSnapshot_body_0"};
 
-function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createSnapshot_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate105.evaluated;
+const evaluated0 = validate112.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19670,7 +20659,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.share_id === undefined) && (missing0 = "share_id")){
-validate105.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate112.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -19678,7 +20667,7 @@ if(data.share_id !== undefined){
 let data0 = data.share_id;
 const _errs1 = errors;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate105.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema116.properties.share_id.type},message:"must be string,integer,null"}];
+validate112.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema123.properties.share_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -19691,13 +20680,13 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate105.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema116.properties.name.type},message:"must be string,null"}];
+validate112.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema123.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate105.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate112.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -19712,13 +20701,13 @@ if(data.description !== undefined){
 let data2 = data.description;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate105.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema116.properties.description.type},message:"must be string,null"}];
+validate112.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema123.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate105.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate112.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -19733,13 +20722,13 @@ if(data.display_name !== undefined){
 let data3 = data.display_name;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate105.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema116.properties.display_name.type},message:"must be string,null"}];
+validate112.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema123.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate105.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate112.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -19754,13 +20743,13 @@ if(data.display_description !== undefined){
 let data4 = data.display_description;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate105.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema116.properties.display_description.type},message:"must be string,null"}];
+validate112.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema123.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate105.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate112.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -19777,23 +20766,23 @@ var valid0 = true;
 }
 }
 else {
-validate105.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate112.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate105.errors = vErrors;
+validate112.errors = vErrors;
 return errors === 0;
 }
-validate105.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate112.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createSnapshot_body_1 = validate106;
-const schema117 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createSnapshot_body_1"};
+export const v_createSnapshot_body_1 = validate113;
+const schema124 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createSnapshot_body_1"};
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createSnapshot_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate106.evaluated;
+const evaluated0 = validate113.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19804,7 +20793,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.share_id === undefined) && (missing0 = "share_id")){
-validate106.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate113.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -19812,7 +20801,7 @@ if(data.share_id !== undefined){
 let data0 = data.share_id;
 const _errs1 = errors;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate106.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema117.properties.share_id.type},message:"must be string,integer,null"}];
+validate113.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema124.properties.share_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -19825,13 +20814,13 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate106.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema117.properties.name.type},message:"must be string,null"}];
+validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema124.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate106.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -19846,13 +20835,13 @@ if(data.description !== undefined){
 let data2 = data.description;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate106.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema117.properties.description.type},message:"must be string,null"}];
+validate113.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema124.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate106.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate113.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -19867,13 +20856,13 @@ if(data.display_name !== undefined){
 let data3 = data.display_name;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate106.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema117.properties.display_name.type},message:"must be string,null"}];
+validate113.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema124.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate106.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate113.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -19888,13 +20877,13 @@ if(data.display_description !== undefined){
 let data4 = data.display_description;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate106.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema117.properties.display_description.type},message:"must be string,null"}];
+validate113.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema124.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate106.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate113.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20061,7 +21050,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate106.errors = vErrors;
+validate113.errors = vErrors;
 return false;
 }
 else {
@@ -20088,23 +21077,23 @@ var valid0 = true;
 }
 }
 else {
-validate106.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate106.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
-validate106.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate113.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateSnapshot_body_0 = validate107;
-const schema118 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateSnapshot_body_0"};
+export const v_updateSnapshot_body_0 = validate114;
+const schema125 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateSnapshot_body_0"};
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateSnapshot_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate107.evaluated;
+const evaluated0 = validate114.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20117,13 +21106,13 @@ if(data.display_name !== undefined){
 let data0 = data.display_name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate107.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema118.properties.display_name.type},message:"must be string,null"}];
+validate114.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema125.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate107.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate114.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20138,13 +21127,13 @@ if(data.display_description !== undefined){
 let data1 = data.display_description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate107.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema118.properties.display_description.type},message:"must be string,null"}];
+validate114.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema125.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate107.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate114.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20157,23 +21146,23 @@ var valid0 = true;
 }
 }
 else {
-validate107.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate114.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate107.errors = vErrors;
+validate114.errors = vErrors;
 return errors === 0;
 }
-validate107.evaluated = {"props":{"display_name":true,"display_description":true},"dynamicProps":false,"dynamicItems":false};
+validate114.evaluated = {"props":{"display_name":true,"display_description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowSnapshotAccess_body_0 = validate108;
-const schema119 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"}},"$id":"v_allowSnapshotAccess_body_0"};
+export const v_allowSnapshotAccess_body_0 = validate115;
+const schema126 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"}},"$id":"v_allowSnapshotAccess_body_0"};
 
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowSnapshotAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate108.evaluated;
+const evaluated0 = validate115.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20184,14 +21173,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate108.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate115.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate108.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate115.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -20203,7 +21192,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate108.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate115.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -20215,23 +21204,23 @@ var valid0 = true;
 }
 }
 else {
-validate108.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate115.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate108.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
-validate108.evaluated = {"props":{"access_type":true,"access_to":true},"dynamicProps":false,"dynamicItems":false};
+validate115.evaluated = {"props":{"access_type":true,"access_to":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_denySnapshotAccess_body_0 = validate109;
-const schema120 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":"string"}},"$id":"v_denySnapshotAccess_body_0"};
+export const v_denySnapshotAccess_body_0 = validate116;
+const schema127 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":"string"}},"$id":"v_denySnapshotAccess_body_0"};
 
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_denySnapshotAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate109.evaluated;
+const evaluated0 = validate116.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20242,36 +21231,36 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.access_id === undefined) && (missing0 = "access_id")){
-validate109.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate116.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_id !== undefined){
 if(typeof data.access_id !== "string"){
-validate109.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate116.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate109.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate116.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate109.errors = vErrors;
+validate116.errors = vErrors;
 return errors === 0;
 }
-validate109.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
+validate116.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareTypes_query_0 = validate110;
-const schema121 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":false},"$id":"v_listShareTypes_query_0"};
+export const v_listShareTypes_query_0 = validate117;
+const schema128 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":false},"$id":"v_listShareTypes_query_0"};
 
-function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareTypes_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate110.evaluated;
+const evaluated0 = validate117.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20283,7 +21272,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.is_public !== undefined){
 const _errs1 = errors;
 if(typeof data.is_public !== "string"){
-validate110.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate117.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -20294,7 +21283,7 @@ var valid0 = true;
 if(valid0){
 if(data.extra_specs !== undefined){
 var valid0 = false;
-validate110.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+validate117.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
@@ -20303,23 +21292,23 @@ var valid0 = true;
 }
 }
 else {
-validate110.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate117.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate110.errors = vErrors;
+validate117.errors = vErrors;
 return errors === 0;
 }
-validate110.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate117.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareTypes_query_1 = validate111;
-const schema122 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_1"};
+export const v_listShareTypes_query_1 = validate118;
+const schema129 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_1"};
 
-function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareTypes_query_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate111.evaluated;
+const evaluated0 = validate118.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20331,7 +21320,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.is_public !== undefined){
 const _errs1 = errors;
 if(typeof data.is_public !== "string"){
-validate111.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate118.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -20343,7 +21332,7 @@ if(valid0){
 if(data.extra_specs !== undefined){
 const _errs3 = errors;
 if(typeof data.extra_specs !== "string"){
-validate111.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate118.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -20354,23 +21343,23 @@ var valid0 = true;
 }
 }
 else {
-validate111.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate118.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate111.errors = vErrors;
+validate118.errors = vErrors;
 return errors === 0;
 }
-validate111.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate118.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_0 = validate112;
-const schema123 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
+export const v_createShareType_body_0 = validate119;
+const schema130 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
 
-function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareType_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate112.evaluated;
+const evaluated0 = validate119.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20383,13 +21372,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate112.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema123.properties.name.type},message:"must be string,null"}];
+validate119.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema130.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate112.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate119.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20433,7 +21422,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema123.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema130.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -20516,7 +21505,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate112.errors = vErrors;
+validate119.errors = vErrors;
 return false;
 }
 else {
@@ -20569,7 +21558,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema123.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema130.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -20652,7 +21641,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate112.errors = vErrors;
+validate119.errors = vErrors;
 return false;
 }
 else {
@@ -20684,7 +21673,7 @@ for(const key0 in data3){
 let data4 = data3[key0];
 const _errs32 = errors;
 if((((typeof data4 !== "string") && (typeof data4 !== "boolean")) && (!((typeof data4 == "number") && (isFinite(data4))))) && (data4 !== null)){
-const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema123.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema130.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -20761,7 +21750,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate112.errors = vErrors;
+validate119.errors = vErrors;
 return false;
 }
 else {
@@ -20783,7 +21772,7 @@ var valid0 = true;
 if(valid0){
 if(data.description !== undefined){
 var valid0 = false;
-validate112.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+validate119.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
@@ -20795,23 +21784,23 @@ var valid0 = true;
 }
 }
 else {
-validate112.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate119.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate112.errors = vErrors;
+validate119.errors = vErrors;
 return errors === 0;
 }
-validate112.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
+validate119.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_1 = validate113;
-const schema124 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_1"};
+export const v_createShareType_body_1 = validate120;
+const schema131 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_1"};
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareType_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate113.evaluated;
+const evaluated0 = validate120.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20824,13 +21813,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema124.properties.name.type},message:"must be string,null"}];
+validate120.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema131.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate120.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20845,13 +21834,13 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate113.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema124.properties.description.type},message:"must be string,null"}];
+validate120.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema131.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate113.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate120.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20895,7 +21884,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema124.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema131.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -20978,7 +21967,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate113.errors = vErrors;
+validate120.errors = vErrors;
 return false;
 }
 else {
@@ -21031,7 +22020,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data3 === 0) || (data3 === 1))){
-const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema124.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema131.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -21114,7 +22103,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate113.errors = vErrors;
+validate120.errors = vErrors;
 return false;
 }
 else {
@@ -21146,7 +22135,7 @@ for(const key0 in data4){
 let data5 = data4[key0];
 const _errs34 = errors;
 if((((typeof data5 !== "string") && (typeof data5 !== "boolean")) && (!((typeof data5 == "number") && (isFinite(data5))))) && (data5 !== null)){
-const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema124.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema131.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -21223,7 +22212,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate113.errors = vErrors;
+validate120.errors = vErrors;
 return false;
 }
 else {
@@ -21248,23 +22237,23 @@ var valid0 = true;
 }
 }
 else {
-validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate120.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate113.errors = vErrors;
+validate120.errors = vErrors;
 return errors === 0;
 }
-validate113.evaluated = {"props":{"name":true,"description":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate120.evaluated = {"props":{"name":true,"description":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShareType_body_0 = validate114;
-const schema125 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_updateShareType_body_0"};
+export const v_updateShareType_body_0 = validate121;
+const schema132 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_updateShareType_body_0"};
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateShareType_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate114.evaluated;
+const evaluated0 = validate121.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21277,13 +22266,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate114.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema125.properties.name.type},message:"must be string,null"}];
+validate121.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema132.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate114.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate121.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21298,13 +22287,13 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate114.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema125.properties.description.type},message:"must be string,null"}];
+validate121.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema132.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate114.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate121.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21348,7 +22337,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema125.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema132.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -21431,7 +22420,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate114.errors = vErrors;
+validate121.errors = vErrors;
 return false;
 }
 else {
@@ -21454,14 +22443,14 @@ var valid0 = true;
 }
 }
 else {
-validate114.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate121.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate114.errors = vErrors;
+validate121.errors = vErrors;
 return errors === 0;
 }
-validate114.evaluated = {"props":{"name":true,"description":true,"share_type_access:is_public":true},"dynamicProps":false,"dynamicItems":false};
+validate121.evaluated = {"props":{"name":true,"description":true,"share_type_access:is_public":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_replaceExportLocationMetadata_body_0 = v_createExportLocationMetadata_body_0;
 export const v_updateExportLocationMetadataItem_body_0 = v_createExportLocationMetadata_body_0;
@@ -21482,6 +22471,11 @@ export const v_updateGroupSpec_body_0 = v_createExtraSpecs_body_0;
 export const v_createShareMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
 export const v_replaceShareMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
 export const v_updateShareMetadataItem_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_createShareReplicaMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_replaceShareReplicaMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_updateShareReplicaMetadataItem_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_listShareReplicasDetail_query_0 = v_listShareReplicas_query_0;
+export const v_resetShareReplicaStatus_body_0 = v_resetShareInstanceStatus_body_0;
 export const v_shrinkShare_body_0 = v_extendShare_body_0;
 export const v_listSnapshotInstancesDetail_query_0 = v_listSnapshotInstances_query_0;
 export const v_createSnapshotMetadata_body_0 = v_updateAccessRuleMetadata_body_0;

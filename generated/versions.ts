@@ -14,6 +14,7 @@ export const behaviours = {
   onlyHostHint: { since: 67, until: 99 },
   forcedExtend: { since: 64, until: 99 },
   recycleBin: { since: 69, until: 99 },
+  promotionQuiesceTime: { since: 75, until: 99 },
   encryptionKeys: { since: 90, until: 99 },
   managingOnShareServers: { since: 49, until: 99 },
   cephxAccess: { since: 13, until: 99 },

@@ -22,6 +22,9 @@ import { shareGroupTypeAccess } from './shareGroupTypeAccess.ts';
 import { shareGroupTypes } from './shareGroupTypes.ts';
 import { shareInstances } from './shareInstances.ts';
 import { shareMetadata } from './shareMetadata.ts';
+import { shareReplicaLocations } from './shareReplicaLocations.ts';
+import { shareReplicaMetadata } from './shareReplicaMetadata.ts';
+import { shareReplicas } from './shareReplicas.ts';
 import { shareResize } from './shareResize.ts';
 import { shareRevert } from './shareRevert.ts';
 import { shareState } from './shareState.ts';
@@ -56,6 +59,9 @@ export const handlers = {
   ...shareGroupTypes,
   ...shareInstances,
   ...shareMetadata,
+  ...shareReplicaLocations,
+  ...shareReplicaMetadata,
+  ...shareReplicas,
   ...shareResize,
   ...shareRevert,
   ...shareState,

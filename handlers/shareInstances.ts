@@ -1,7 +1,8 @@
 /** Share instances, for admins: lists, one, a status set by hand, deletion by force. */
 import type { Tx } from '#db/connection.ts';
-import { release, withQuota } from '#db/quotas.ts';
+import { withQuota } from '#db/quotas.ts';
 import { shareIs } from '#db/shareConditions.ts';
+import { endInstance } from '#db/shareDeletion.ts';
 import { holdersOf } from '#db/shareHolds.ts';
 import {
   findShareInstance,
@@ -9,7 +10,7 @@ import {
   type ShareInstanceRow,
   setInstanceStatus,
 } from '#db/shareInstanceLists.ts';
-import { findInstance, instancesOf, removeInstance } from '#db/shareInstances.ts';
+import { findInstance, instancesOf } from '#db/shareInstances.ts';
 import { lockShare } from '#db/shares.ts';
 import type { Sql } from '#db/sql.ts';
 import { instanceSubject } from '#db/subjects.ts';
@@ -18,7 +19,7 @@ import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { readPage } from '#domain/paging.ts';
 import { shareQueue } from '#domain/services.ts';
-import { shareLife, sharesQuota } from '#domain/shares.ts';
+import { shareLife } from '#domain/shares.ts';
 import type { Operations } from '#generated/handlers.ts';
 import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
@@ -100,8 +101,7 @@ async function forceDelete(tx: Tx, ctx: Ctx, id: string): Promise<void> {
   const subject = instanceSubject(id);
   if (host === null) {
     await change(tx, shareLife.delete, subject, true);
-    if (await removeInstance(tx, id, shareId))
-      await release(tx, instance, sharesQuota(instance.size, instance.replicationType));
+    await endInstance(tx, instance);
     return;
   }
   const payload = jobFor(ctx, { shareId, instanceId: id, force: true });

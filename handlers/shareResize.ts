@@ -2,9 +2,10 @@
 
 import { reserve, withQuota } from '#db/quotas.ts';
 import { lockUnresized } from '#db/shareLock.ts';
+import { replicaSizes } from '#db/shareReplicas.ts';
 import type { ShareRow } from '#db/shares.ts';
 import { findShareType } from '#db/shareTypes.ts';
-import { shareSubject } from '#db/subjects.ts';
+import { standingSubject } from '#db/subjects.ts';
 import { transition } from '#db/transition.ts';
 import { readBoolean } from '#domain/booleans.ts';
 import { Fault, fault } from '#domain/faults.ts';
@@ -47,7 +48,7 @@ export const shareResize = {
     const queue = shareQueue(hostOf(share));
     await ctx.transaction(async (tx) => {
       await lockUnresized(tx, share);
-      await transition(tx, shareLife.shrink, shareSubject(share.id), {
+      await transition(tx, shareLife.shrink, standingSubject(share), {
         queue,
         resource: share.id,
         payload: jobFor(ctx, {
@@ -66,14 +67,15 @@ async function extend(ctx: Ctx, share: ShareRow, size: number, force: boolean): 
   const owner = { projectId: share.project_id, userId: share.user_id, shareTypeId: share.share_type };
   const backend = shareQueue(hostOf(share));
   const growth = size - share.size;
-  const deltas = {
-    gigabytes: growth,
-    per_share_gigabytes: size,
-    ...(share.replication_type === null ? {} : { replica_gigabytes: growth }),
-  };
   try {
     await withQuota(ctx.db, async (tx) => {
       await lockUnresized(tx, share);
+      const replicated = await replicaSizes(
+        tx,
+        { id: share.id, replicationType: share.replication_type },
+        growth,
+      );
+      const deltas = { gigabytes: growth, per_share_gigabytes: size, ...replicated };
       const reservation = await reserve(
         tx,
         owner,
@@ -90,7 +92,7 @@ async function extend(ctx: Ctx, share: ShareRow, size: number, force: boolean): 
       });
       const step = force ? { ...shareLife.extend, kind: shareJobs.grow } : shareLife.extend;
       const queue = force ? backend : 'scheduler';
-      await transition(tx, step, shareSubject(share.id), { queue, resource: share.id, payload });
+      await transition(tx, step, standingSubject(share), { queue, resource: share.id, payload });
     });
   } catch (error) {
     // This operation answers a full quota with 403.

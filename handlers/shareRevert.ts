@@ -2,6 +2,7 @@
 import type { Tx } from '#db/connection.ts';
 import { reserve, withQuota } from '#db/quotas.ts';
 import { lockUnresized } from '#db/shareLock.ts';
+import { replicaSizes } from '#db/shareReplicas.ts';
 import type { ShareRow } from '#db/shares.ts';
 import { newestSnapshotOf, type SnapshotRow } from '#db/snapshots.ts';
 import { standingSnapshotSubject, standingSubject } from '#db/subjects.ts';
@@ -63,11 +64,11 @@ async function beginRevert(tx: Tx, ctx: Ctx, share: ShareRow, snapshot: Snapshot
   });
 }
 
-function reserveGrowth(tx: Tx, ctx: Ctx, share: ShareRow, growth: number): Promise<string> {
+async function reserveGrowth(tx: Tx, ctx: Ctx, share: ShareRow, growth: number): Promise<string> {
   const owner = { projectId: share.project_id, userId: share.user_id, shareTypeId: share.share_type };
   const deltas = {
     gigabytes: growth,
-    ...(share.replication_type === null ? {} : { replica_gigabytes: growth }),
+    ...(await replicaSizes(tx, { id: share.id, replicationType: share.replication_type }, growth)),
   };
   return reserve(tx, owner, deltas, ctx.settings.quota, ctx.settings.quota.reservation_expire);
 }

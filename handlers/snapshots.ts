@@ -110,7 +110,12 @@ function takeSnapshot(
     await lockUnresized(tx, share);
     const sources = await lockSources(tx, share.id);
     refuseUnavailable(share, sources.find((source) => source.id === share.instance_id)?.status ?? 'deleted');
-    const instances = sources.map((source) => ({
+    // A replica that isn't there yet, or is in error, gets the snapshot when it is next looked at.
+    const ready = sources.filter(({ id, status }) => id === share.instance_id || status === 'available');
+    const activeFirst = ready.sort(
+      (a, b) => Number(b.id === share.instance_id) - Number(a.id === share.instance_id),
+    );
+    const instances = activeFirst.map((source) => ({
       id: randomUUID(),
       shareInstanceId: source.id,
       host: source.host,

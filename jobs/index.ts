@@ -3,6 +3,9 @@ import { accessJobs } from './access.ts';
 import { dataJobs } from './data/attach.ts';
 import type { AnyJob } from './job.ts';
 import { managingJobs } from './managing.ts';
+import { replicaPromotionJobs } from './shareReplicaPromotion.ts';
+import { replicaStateJobs } from './shareReplicaState.ts';
+import { replicaJobList } from './shareReplicas.ts';
 import { shareResizeJobs } from './shareResize.ts';
 import { shareRevertJobs } from './shareRevert.ts';
 import { shareJobList } from './shares.ts';
@@ -15,6 +18,9 @@ export const jobs: ReadonlyMap<string, AnyJob> = new Map(
     ...accessJobs,
     ...managingJobs,
     ...dataJobs,
+    ...replicaJobList,
+    ...replicaPromotionJobs,
+    ...replicaStateJobs,
     ...shareResizeJobs,
     ...shareRevertJobs,
     ...snapshotJobs,

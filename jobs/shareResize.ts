@@ -1,6 +1,7 @@
 /** Growing and shrinking: an extension is checked against its pool, then the back end does it. */
 import { commitReservation, release, rollbackReservation } from '#db/quotas.ts';
 import { backendShare, findInstance, type InstanceRow } from '#db/shareInstances.ts';
+import { replicaSizes } from '#db/shareReplicas.ts';
 import { setShareSize } from '#db/shares.ts';
 import { abandon, complete } from '#db/transition.ts';
 import type { NamedStep } from '#domain/lifecycle.ts';
@@ -101,12 +102,17 @@ export const shrinkShare = job<InstanceRow, void>({
     const { oldSize, newSize } = payloadOf(run);
     await setShareSize(tx, instance.shareId, newSize);
     const less = oldSize - newSize;
+    const replicated = await replicaSizes(
+      tx,
+      { id: instance.shareId, replicationType: instance.replicationType },
+      less,
+    );
     await release(
       tx,
       { projectId: instance.projectId, userId: instance.userId, shareTypeId: instance.shareTypeId },
       {
         gigabytes: less,
-        ...(instance.replicationType === null ? {} : { replica_gigabytes: less }),
+        ...replicated,
       },
     );
     await complete(tx, shareLife.shrink, 'share_instances', instance.id);

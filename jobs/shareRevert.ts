@@ -4,6 +4,7 @@ import type { Tx } from '#db/connection.ts';
 import { heldRules } from '#db/heldRules.ts';
 import { commitReservation, release, rollbackReservation } from '#db/quotas.ts';
 import { backendShare, findInstance, type InstanceRow } from '#db/shareInstances.ts';
+import { markOthersBehind, replicaSizes } from '#db/shareReplicas.ts';
 import { setShareSize } from '#db/shares.ts';
 import { backendSnapshot, findDrivenSnapshot } from '#db/snapshots.ts';
 import { abandon, complete } from '#db/transition.ts';
@@ -46,6 +47,7 @@ export const revertShare = job<InstanceRow, void>({
   async succeed(tx, instance, _result, run) {
     const { oldSize, newSize, reservation, snapshotInstanceId } = payloadOf(run);
     if (newSize !== oldSize) await setShareSize(tx, instance.shareId, newSize);
+    await markOthersBehind(tx, instance.shareId, instance.id);
     await complete(tx, shareLife.revert, 'share_instances', instance.id);
     await complete(tx, snapshotLife.restore, 'share_snapshot_instances', snapshotInstanceId);
     if (reservation) await commitReservation(tx, reservation);
@@ -67,7 +69,11 @@ async function letGo(tx: Tx, run: Run): Promise<void> {
 
 async function giveBack(tx: Tx, instance: InstanceRow, size: number): Promise<void> {
   const owner = { projectId: instance.projectId, userId: instance.userId, shareTypeId: instance.shareTypeId };
-  const replicated = instance.replicationType === null ? {} : { replica_gigabytes: size };
+  const replicated = await replicaSizes(
+    tx,
+    { id: instance.shareId, replicationType: instance.replicationType },
+    size,
+  );
   await release(tx, owner, { gigabytes: size, ...replicated });
 }
 

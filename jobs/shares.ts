@@ -1,20 +1,20 @@
 /** Shares: placed by the scheduler, made and unmade by the worker of their back end. */
 import type { Tx } from '#db/connection.ts';
 import { insertMessage, type MessageAction, type MessageDetail } from '#db/messages.ts';
-import { release } from '#db/quotas.ts';
+import { endInstance } from '#db/shareDeletion.ts';
 import {
   backendShare,
   findInstance,
   type InstanceRow,
   markLaunched,
   placeInstance,
-  removeInstance,
   replaceExportLocations,
 } from '#db/shareInstances.ts';
+import { setReplicaState } from '#db/shareReplicas.ts';
 import { backendSnapshot, findDrivenSnapshot, findSnapshot, type SnapshotRow } from '#db/snapshots.ts';
 import { abandon, complete } from '#db/transition.ts';
 import { shareQueue } from '#domain/services.ts';
-import { shareJobs, shareLife, sharesQuota } from '#domain/shares.ts';
+import { shareJobs, shareLife } from '#domain/shares.ts';
 import { type Driver, DriverError, type ExportLocation } from '#drivers/driver.ts';
 import { job, minutes, type Run } from './job.ts';
 import { PATIENT_ATTEMPTS, placerOf, requestFor, resolveHints } from './placement.ts';
@@ -145,6 +145,8 @@ export const provisionShare = job<Provisioning, ExportLocation[]>({
   async succeed(tx, { instance }, locations) {
     await replaceExportLocations(tx, instance.id, locations);
     await markLaunched(tx, instance.id);
+    // A share that can have replicas is its own first.
+    if (instance.replicationType !== null) await setReplicaState(tx, instance.id, 'active');
     await complete(tx, shareLife.create, 'share_instances', instance.id);
   },
   async fail(tx, { instance, snapshot }, _error, run) {
@@ -180,15 +182,7 @@ export const deleteShare = job<InstanceRow, void>({
       });
     }
   },
-  async succeed(tx, instance) {
-    if (await removeInstance(tx, instance.id, instance.shareId)) {
-      await release(
-        tx,
-        { projectId: instance.projectId, userId: instance.userId, shareTypeId: instance.shareTypeId },
-        sharesQuota(instance.size, instance.replicationType),
-      );
-    }
-  },
+  succeed: (tx, instance) => endInstance(tx, instance),
   async fail(tx, instance, _error, run) {
     await abandon(tx, shareLife.delete, 'share_instances', instance.id);
     await tellOfShare(tx, instance, run, 'delete', 'unknownError');

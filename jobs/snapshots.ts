@@ -13,13 +13,14 @@ import type { NamedStep } from '#domain/lifecycle.ts';
 import { snapshotLife, snapshotsQuota } from '#domain/snapshots.ts';
 import { DriverError, type SnapshotCreated, type Snapshots } from '#drivers/driver.ts';
 import { job, minutes, type Run, TryAgain } from './job.ts';
+import { look } from './shareReplicaState.ts';
 import { driverOf } from './shares.ts';
 
 export const createSnapshot = job<DrivenSnapshot, SnapshotCreated>({
   kind: snapshotLife.create.kind,
   deadlineMs: minutes(30),
   load: (run) => loadIn(run, snapshotLife.create),
-  perform: (snapshot, run) => snapshotsOf(run, snapshot).create(backendSnapshot(snapshot), run.signal),
+  perform: take,
   undo: (snapshot, run) => snapshotsOf(run, snapshot).delete(backendSnapshot(snapshot), run.signal),
   async succeed(tx, snapshot, made) {
     await recordSnapshotMade(tx, snapshot.id, made.providerLocation ?? null);
@@ -34,6 +35,17 @@ export const createSnapshot = job<DrivenSnapshot, SnapshotCreated>({
     await tellOfSnapshot(tx, snapshot, run, 'create');
   },
 });
+
+/** Takes it of the share, or of the active replica: the others get theirs from that one. */
+async function take(snapshot: DrivenSnapshot, run: Run): Promise<SnapshotCreated> {
+  const { share } = snapshot;
+  if (share.replicaState === null || share.replicaState === 'active')
+    return snapshotsOf(run, snapshot).create(backendSnapshot(snapshot), run.signal);
+  const { snapshots } = await look(share, run);
+  if (!snapshots.some(({ id }) => id === snapshot.id))
+    throw new DriverError('notFound', 'the active replica has no such snapshot');
+  return {};
+}
 
 /** Unmakes a snapshot: its exports, its data, its rows, and what it counted. */
 export const deleteSnapshot = job<DrivenSnapshot, void>({

@@ -12,13 +12,14 @@ import { ensureBackend } from '#jobs/ensure.ts';
 import { storeExplanation } from '#jobs/explanations.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Log, Networks, Tools } from '#jobs/job.ts';
-import { runPeriodically } from '#jobs/periodic.ts';
+import { type PeriodicTask, runPeriodically } from '#jobs/periodic.ts';
 import { Placer } from '#jobs/placement.ts';
 import { DATA_QUEUE, OUTBOX_CHANNEL, SCHEDULER_QUEUE } from '#jobs/queues.ts';
 import { startRelay } from '#jobs/relay.ts';
 import { reportReader, reportRegularly } from '#jobs/reports.ts';
 import { startRunner } from '#jobs/runner.ts';
 import { SchedulerConfigurationError, schedulerOptions } from '#jobs/scheduler/options.ts';
+import { replicaStateTask } from '#jobs/shareReplicaState.ts';
 import { periodicTasks } from '#jobs/tasks.ts';
 import { createNetworkPlugin } from '#network/index.ts';
 import type { Config } from './config/config.ts';
@@ -85,6 +86,7 @@ run(async () => {
         run: () => heartbeat(db, services),
       },
       ...(roles.has('scheduler') ? periodicTasks(tools) : []),
+      ...replicaTasks(tools, backends, config),
     ],
     log,
   );
@@ -115,6 +117,16 @@ function checkScheduler(config: Config): void {
 interface Backend {
   driver: Driver;
   networks: Networks | undefined;
+}
+
+/** The looks at replicas, of each back end that has any, at its own interval. */
+function replicaTasks(tools: Tools, backends: ReadonlyMap<string, Backend>, config: Config): PeriodicTask[] {
+  return [...backends]
+    .filter(([, { driver }]) => driver.replication)
+    .map(([host]) => {
+      const { replica_state_update_interval: seconds } = config.backends[splitHost(host).backend!]!;
+      return replicaStateTask(tools, host, seconds);
+    });
 }
 
 function driversOf(backends: ReadonlyMap<string, Backend>): Map<string, Driver> {

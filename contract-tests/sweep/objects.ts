@@ -21,6 +21,9 @@ export interface Objects {
   snapshotExportLocation: string;
   /** A share of a type with replication. */
   replicated: string;
+  replica: string;
+  /** One of the replica's that all see. */
+  replicaExportLocation: string;
   /** A private type that demo's project may use. */
   type: string;
   message: string;
@@ -51,6 +54,11 @@ export async function makeObjects(wire: Wire, progress: (text: string) => void):
   });
   await client.wait(`/snapshots/${snapshot}/access-list`, 'snapshot_access_list.0.state', 'active');
   const failed = await client.makeShare('nowhere', 'error');
+  const replicated = await client.makeShare('replicated');
+  const replica = await client.id('demo', 'POST', '/share-replicas', 'share_replica.id', {
+    share_replica: { share_id: replicated, metadata: { a: 'b' } },
+  });
+  await client.wait(`/share-replicas/${replica}`, 'share_replica.status', 'available');
   return {
     identities,
     share,
@@ -70,7 +78,14 @@ export async function makeObjects(wire: Wire, progress: (text: string) => void):
       `/snapshots/${snapshot}/export-locations`,
       'share_snapshot_export_locations.0.id',
     ),
-    replicated: await client.makeShare('replicated'),
+    replicated,
+    replica,
+    replicaExportLocation: await client.id(
+      'demo',
+      'GET',
+      `/share-replicas/${replica}/export-locations`,
+      'export_locations.0.id',
+    ),
     type: await client.makePrivateType(),
     message: await client.id('demo', 'GET', `/messages?resource_id=${failed}`, 'messages.0.id'),
     qosType: await client.id('admin', 'POST', '/qos-types', 'qos_type.id', {

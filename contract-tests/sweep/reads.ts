@@ -77,6 +77,21 @@ export const reads: Readonly<Record<string, Read>> = {
     path: ({ snapshotInstance }) => `/snapshot-instances/${snapshotInstance}/export-locations`,
   },
 
+  '/share-replicas': { path: () => '/share-replicas' },
+  '/share-replicas/detail': { path: () => '/share-replicas/detail' },
+  '/share-replicas/{id}': { path: ({ replica }) => `/share-replicas/${replica}`, data: true },
+  '/share-replicas/{id}/export-locations': {
+    path: ({ replica }) => `/share-replicas/${replica}/export-locations`,
+  },
+  '/share-replicas/{id}/export-locations/{el}': {
+    path: ({ replica, replicaExportLocation }) =>
+      `/share-replicas/${replica}/export-locations/${replicaExportLocation}`,
+  },
+  '/share-replicas/{id}/metadata': {
+    path: ({ replica }) => `/share-replicas/${replica}/metadata`,
+    data: true,
+  },
+
   '/types': { path: () => '/types' },
   '/types/default': { path: () => '/types/default', data: true },
   '/types/{id}': { path: ({ type }) => `/types/${type}`, data: true },

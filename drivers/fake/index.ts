@@ -18,14 +18,18 @@ import {
 } from '../driver.ts';
 import { type Options, readCommon, readOptions } from '../options.ts';
 import { type Rehearse, readFaults } from './faults.ts';
+import { fakeReplication } from './replication.ts';
 import { fakeStats } from './stats.ts';
 
 export function createFakeDriver(settings: DriverSettings): Driver {
   const options = readOptions(settings);
   const rehearse = readFaults(options);
-  const stats = fakeStats(options, readCommon(settings));
+  const common = readCommon(settings);
+  const stats = fakeStats(options, common);
   return {
     ...storage(options, rehearse),
+    // as its report says: replicas need a back end whose servers aren't per share network
+    ...(common.handlesShareServers ? {} : { replication: fakeReplication(rehearse, shareLocations) }),
     manage: managing(rehearse),
     async start(signal) {
       await rehearse('start', signal);

@@ -34,7 +34,7 @@ const projectors = new Map<string, Projector>();
 
 /**
  * The body of an answer: the handler's result as the viewer sees it, `{ "share": … }` or `{ "shares": […], "count": 1 }`;
- * empty when the operation answers none. Items are projected and written one by one, so that a long list never
+ * empty when the operation answers none, or the handler gave none. Items are projected and written one by one, so that a long list never
  * stands in memory twice.
  */
 export function writeAnswer(operation: Operation, result: unknown, viewer: Viewer): string {
@@ -52,7 +52,7 @@ export function writeAnswer(operation: Operation, result: unknown, viewer: Viewe
     written.push(`${JSON.stringify(key)}:${text}`);
     last = { value, schema: part.schema, text };
   }
-  return `{${written.join(',')}}`;
+  return written.length === 0 ? '' : `{${written.join(',')}}`;
 }
 
 function writeValue(
