@@ -283,6 +283,45 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
       await driver.shares.delete(share, soon());
     });
 
+    test('lets a share go and takes it back, its contents untouched, twice as once', async () => {
+      if (driver.manage === undefined) return;
+      const share = await created();
+      await driver.access.sync(share, [anyone], soon());
+      await bench.data?.write(share, 'file', 'from before');
+      for (const _ of [1, 2]) await driver.manage.unmanageShare(share, soon());
+      const taken = someShare(pool, { exportLocations: share.exportLocations! });
+      const managed = await driver.manage.share(taken, { size: '2' }, soon());
+      expect(managed).toMatchObject({ size: expect.any(Number), exportLocations: expect.any(Array) });
+      const mine = { ...taken, ...managed };
+      expect(await driver.manage.share(taken, { size: '2' }, soon())).toEqual(managed);
+      await driver.access.sync(mine, [anyone], soon());
+      if (bench.data) {
+        expect(await bench.data.read(mine, 'file')).toBe('from before');
+        await bench.data.write(mine, 'file', 'from now');
+      }
+      await driver.shares.delete(mine, soon());
+    });
+
+    test('lets a snapshot go and takes it back', async () => {
+      const { manage, snapshots } = driver;
+      if (manage?.snapshot === undefined || snapshots === undefined) return;
+      const share = await created();
+      await driver.access.sync(share, [anyone], soon());
+      await bench.data?.write(share, 'file', 'then');
+      const snapshot = someSnapshot(share);
+      const { providerLocation } = await snapshots.create(snapshot, soon());
+      await bench.data?.write(share, 'file', 'now');
+      for (const _ of [1, 2]) await manage.unmanageSnapshot!(snapshot, soon());
+      const taken = { ...someSnapshot(share), providerLocation: providerLocation! };
+      const managed = await manage.snapshot(taken, { size: '1' }, soon());
+      expect(await manage.snapshot(taken, { size: '1' }, soon())).toEqual(managed);
+      expect(managed).toMatchObject({ size: expect.any(Number), providerLocation: expect.any(String) });
+      await driver.revert?.toSnapshot(share, taken, [anyone], soon());
+      if (bench.data && driver.revert) expect(await bench.data.read(share, 'file')).toBe('then');
+      await snapshots.delete({ ...taken, ...managed }, soon());
+      await driver.shares.delete(share, soon());
+    });
+
     test('opens a share to the data worker, for reading or for writing, twice as once', async () => {
       if (driver.data === undefined) return;
       const share = await created();

@@ -15,7 +15,8 @@ import { closeLoop, type LoopFileSystem, openLoop } from './loopDevice.ts';
 import { mountAt, mountsBelow, unmount } from './mounts.ts';
 import { Quotas } from './quotas.ts';
 import { restoreFiles } from './restore.ts';
-import type { Capacity, Storage, Volume, VolumeKind } from './storage.ts';
+import { type Capacity, type Storage, type Volume, type VolumeKind, volumeKinds } from './storage.ts';
+import { moveVolume, originOf } from './volumeMoves.ts';
 
 export interface BtrfsSettings {
   dataDirectory: string;
@@ -51,7 +52,7 @@ export class BtrfsStorage implements Storage {
     await mkdir(this.#exported, { recursive: true, mode: 0o700 });
     this.#quotas = new Quotas(this.#top, this.#fileSystem.sysfs);
     await this.#quotas.enable(signal);
-    for (const kind of ['shares', 'snapshots']) await mkdir(join(this.#top, kind), { recursive: true });
+    for (const kind of volumeKinds) await mkdir(join(this.#top, kind), { recursive: true });
     await this.#list(signal);
   }
 
@@ -76,10 +77,17 @@ export class BtrfsStorage implements Storage {
     const listed = await run('btrfs', ['subvolume', 'list', this.#top], { signal });
     for (const [, id, path] of listed.matchAll(/^ID (\d+) .* path (\S+)$/gm))
       this.#subvolumes.set(path!, Number(id));
+    for (const [path] of this.#subvolumes) {
+      if (!path.includes('/.')) continue; // a draft of a process that was killed
+      await run('btrfs', ['subvolume', 'delete', join(this.#top, path)], { signal });
+      this.#subvolumes.delete(path);
+    }
     await this.#quota.leftBesides(new Set(this.#subvolumes.values()));
   }
 
   async exists(volume: Volume): Promise<boolean> {
+    // operators put things there behind our back
+    if (volume.kind.startsWith('unmanaged')) return isDirectory(this.directory(volume));
     return this.#subvolumes.has(key(volume));
   }
 
@@ -104,10 +112,14 @@ export class BtrfsStorage implements Storage {
     await this.#quota.limit(this.#subvolume({ kind: 'shares', id }), size, signal);
   }
 
-  async used(id: string, signal: AbortSignal): Promise<number> {
+  async sizeOf(id: string): Promise<number> {
+    return (await this.#quota.usage(this.#subvolume({ kind: 'shares', id })))?.limit ?? 0;
+  }
+
+  async used(volume: Volume, signal: AbortSignal): Promise<number> {
     await run('btrfs', ['filesystem', 'sync', this.#top], { signal });
-    const usage = await this.#quota.usage(this.#subvolume({ kind: 'shares', id }));
-    if (usage === null) throw new DriverError('failed', `the kernel has no quota group of share ${id}`);
+    const usage = await this.#quota.usage(this.#subvolume(volume));
+    if (usage === null) throw new DriverError('failed', `the kernel has no quota group of ${key(volume)}`);
     return usage.referenced;
   }
 
@@ -142,10 +154,26 @@ export class BtrfsStorage implements Storage {
     return this.#path(kind, id);
   }
 
+  async move(from: Volume, to: Volume, signal: AbortSignal): Promise<void> {
+    const readOnly = from.kind === 'unmanaged-snapshots' || to.kind === 'unmanaged-snapshots';
+    await moveVolume(this.directory(from), this.directory(to), readOnly, signal);
+    this.#subvolumes.delete(key(from));
+    await this.#found(to.kind, to.id, signal);
+  }
+
+  async isSnapshotOf(snapshot: Volume, id: string, signal: AbortSignal): Promise<boolean> {
+    const [taken, share] = await Promise.all([
+      originOf(this.directory(snapshot), signal),
+      originOf(this.#path('shares', id), signal),
+    ]);
+    return taken.parent === share.uuid;
+  }
+
   async attach(volume: Volume, signal: AbortSignal): Promise<string> {
+    const there = await this.#mountOf(volume);
+    if (there !== undefined) return there;
     const at = join(this.#exported, volume.kind, volume.id);
     const present = await mountAt(at);
-    if (present?.root === `/${key(volume)}`) return at;
     // what is mounted there belonged to a subvolume that is gone
     if (present !== undefined) await unmount(at, signal);
     await mkdir(at, { recursive: true });
@@ -155,9 +183,15 @@ export class BtrfsStorage implements Storage {
   }
 
   async detach(volume: Volume, signal: AbortSignal): Promise<void> {
-    const at = join(this.#exported, volume.kind, volume.id);
+    const at = (await this.#mountOf(volume)) ?? join(this.#exported, volume.kind, volume.id);
     if ((await mountAt(at)) !== undefined) await unmount(at, signal);
     await rmdir(at).catch(() => {});
+  }
+
+  /** A volume that was moved keeps the mount that it had. */
+  async #mountOf(volume: Volume): Promise<string | undefined> {
+    const mounts = await mountsBelow(this.#exported);
+    return mounts.find(({ root }) => root === `/${key(volume)}`)?.at;
   }
 
   async tidy(signal: AbortSignal): Promise<void> {

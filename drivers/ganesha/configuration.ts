@@ -42,19 +42,29 @@ export interface ExportRecord {
   kind: VolumeKind;
   path: string;
   blocks: readonly ClientBlock[];
+  /** the path under which clients find it, where it isn't made of kind and id */
+  pseudo?: string;
+  /** the pool, where it isn't the first */
+  pool?: string;
+  /** whatever its access rules say: a replica that isn't the active one */
+  readOnly?: boolean;
 }
 
-/** The path under which clients find it. Only a UUID goes in. */
+/** The path under which clients find it. Only names that were checked go in. */
 export const pseudoPath = (kind: VolumeKind, id: string): string => `/${kind}/${id}`;
 
 /** The record stands in the first line, so that the file is all that has to be kept. */
 export function exportBlock(id: string, record: ExportRecord): string {
+  const pseudo = record.pseudo ?? pseudoPath(record.kind, id);
+  const blocks = record.readOnly
+    ? record.blocks.map((block) => ({ ...block, level: 'ro' as const }))
+    : record.blocks;
   // no attribute is cached: the driver changes files behind Ganesha's back
   return `# ${JSON.stringify(record)}
 EXPORT {
   Export_Id = ${record.number};
   Path = ${quoted(record.path)};
-  Pseudo = "${pseudoPath(record.kind, id)}";
+  Pseudo = "${pseudo}";
   Protocols = 4;
   Transports = TCP;
   SecType = sys;
@@ -62,7 +72,7 @@ EXPORT {
   Attr_Expiration_Time = 0;
   Access_Type = None;
   FSAL { Name = VFS; }
-${record.blocks.map(clientBlock).join('')}}
+${blocks.map(clientBlock).join('')}}
 `;
 }
 

@@ -4,17 +4,18 @@
  * exports under the same numbers. Running exports are changed one by one, which leaves the others' open files
  * alone.
  */
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DriverError } from '../driver.ts';
-import type { ClientBlock } from './accessList.ts';
-import { type ExportRecord, exportBlock, parseExportBlock } from './configuration.ts';
+import { type ExportRecord, exportBlock, parseExportBlock, pseudoPath } from './configuration.ts';
 import { writeWhole } from './files.ts';
 import type { GaneshaServer } from './server.ts';
-import type { VolumeKind } from './storage.ts';
 
 /** Ganesha's numbers have 16 bits, and 0 is the root of all exports. */
 const lastNumber = 65_535;
+
+/** What is to be so; what is left out stays as it is, or begins as nobody's. */
+export type ExportChange = Pick<ExportRecord, 'kind' | 'path'> & Partial<Omit<ExportRecord, 'number'>>;
 
 export class Exports {
   readonly #directory: string;
@@ -31,15 +32,15 @@ export class Exports {
     this.#records.clear();
     this.#taken.clear();
     for (const name of await readdir(this.#directory)) {
-      const id = /^([0-9a-f-]{36})\.conf$/.exec(name)?.[1];
+      const id = /^([A-Za-z0-9_][A-Za-z0-9_.-]*)\.conf$/.exec(name)?.[1];
       const record = id && parseExportBlock(await readFile(join(this.#directory, name), 'utf8'));
       if (id && record) this.#remember(id, record);
     }
     this.#latest = Math.max(0, ...this.#taken);
   }
 
-  has(id: string): boolean {
-    return this.#records.has(id);
+  get(id: string): ExportRecord | undefined {
+    return this.#records.get(id);
   }
 
   /** By id, as they were last written. */
@@ -52,22 +53,15 @@ export class Exports {
     return [...this.#records].map(([id, record]) => exportBlock(id, record)).join('');
   }
 
-  /**
-   * Makes `id` exported from `path` to exactly `blocks`; without blocks to those it has. When it returns,
-   * Ganesha goes by it.
-   */
-  async put(
-    id: string,
-    kind: VolumeKind,
-    path: string,
-    blocks: readonly ClientBlock[] | undefined,
-    server: GaneshaServer,
-    signal: AbortSignal,
-  ): Promise<void> {
+  /** Makes `id` exported so. When it returns, Ganesha goes by it. */
+  async put(id: string, change: ExportChange, server: GaneshaServer, signal: AbortSignal): Promise<void> {
     const before = this.#records.get(id);
-    if (before !== undefined && before.path !== path) await this.drop(id, server, signal);
     const number = before?.number ?? this.#freeNumber();
-    const record = { number, kind, path, blocks: blocks ?? before?.blocks ?? [] };
+    const record: ExportRecord = { blocks: [], ...before, ...change, number };
+    this.#assertFree(id, record);
+    // a running export can change neither of these
+    const moved = before && (before.path !== record.path || nameOf(id, before) !== nameOf(id, record));
+    if (moved) await this.drop(id, server, signal);
     this.#remember(id, record);
     const file = join(this.#directory, `${id}.conf`);
     await writeWhole(file, exportBlock(id, record));
@@ -102,6 +96,24 @@ export class Exports {
     if (record !== undefined) this.#taken.delete(record.number);
   }
 
+  /** The same export under another id, without the server's knowing. */
+  async rename(id: string, to: string, change: Partial<ExportRecord>): Promise<void> {
+    const record = this.#records.get(id);
+    if (record === undefined) return;
+    const changed = { ...record, pseudo: nameOf(id, record), ...change };
+    await rename(join(this.#directory, `${id}.conf`), join(this.#directory, `${to}.conf`));
+    await writeWhole(join(this.#directory, `${to}.conf`), exportBlock(to, changed));
+    this.#records.delete(id);
+    this.#remember(to, changed);
+  }
+
+  #assertFree(id: string, record: ExportRecord): void {
+    const name = nameOf(id, record);
+    for (const [other, present] of this.#records)
+      if (other !== id && nameOf(other, present) === name)
+        throw new DriverError('invalid', `something else is exported as ${name}`);
+  }
+
   /** Another place for the same export, from the server's next start on. */
   async relocate(id: string, path: string): Promise<void> {
     const record = this.#records.get(id);
@@ -124,3 +136,5 @@ export class Exports {
     throw new DriverError('noSpace', `there are ${lastNumber} exports already, as many as Ganesha can have`);
   }
 }
+
+const nameOf = (id: string, record: ExportRecord): string => record.pseudo ?? pseudoPath(record.kind, id);

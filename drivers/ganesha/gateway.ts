@@ -1,18 +1,34 @@
-/** The parts of one gateway put together: storage, exports, server, and the order in which they start and stop. */
+/** The parts of one gateway put together: pools, servers, and the order in which they start and stop. */
 import { mkdir } from 'node:fs/promises';
-import { DriverError, type DriverSettings, type ExportLocation } from '../driver.ts';
-import type { ClientBlock } from './accessList.ts';
+import { join } from 'node:path';
+import {
+  type BackendShare,
+  type BackendSnapshot,
+  DriverError,
+  type DriverSettings,
+  type ExportLocation,
+} from '../driver.ts';
 import { Attached } from './attached.ts';
 import { giveUpIf } from './command.ts';
-import { pseudoPath } from './configuration.ts';
-import { Exports } from './exports.ts';
+import { type ExportRecord, pseudoPath } from './configuration.ts';
 import { lockDirectory } from './lock.ts';
 import { openStorage } from './openStorage.ts';
 import { canOpenByHandle } from './privileges.ts';
 import { createQueue, type Exclusively } from './queue.ts';
-import { GaneshaServer } from './server.ts';
+import { Serving } from './serving.ts';
 import type { GaneshaOptions } from './settings.ts';
 import type { Storage, Volume } from './storage.ts';
+
+/** A volume with where it is kept and who serves it. */
+export interface Home {
+  volume: Volume;
+  pool: string;
+  storage: Storage;
+  /** undefined: its share server isn't there */
+  serving: Serving | undefined;
+}
+
+type Publication = Partial<Pick<ExportRecord, 'blocks' | 'pseudo' | 'readOnly'>>;
 
 export class Gateway {
   readonly options: GaneshaOptions;
@@ -20,24 +36,19 @@ export class Gateway {
   /** what the data worker has open */
   readonly attached: Attached;
   readonly #settings: DriverSettings;
-  readonly #exports: Exports;
-  readonly #server: GaneshaServer;
-  #storage: Storage | undefined;
+  /** undefined where each tenant's subnet has a server of its own */
+  readonly #serving: Serving | undefined;
+  /** by pool */
+  readonly #storages = new Map<string, Storage>();
   #unlock: (() => Promise<void>) | undefined;
 
   constructor(settings: DriverSettings, options: GaneshaOptions) {
     this.#settings = settings;
     this.options = options;
-    this.#exports = new Exports(settings.stateDirectory);
     this.attached = new Attached(settings.stateDirectory);
-    this.#server = new GaneshaServer({
-      stateDirectory: settings.stateDirectory,
-      address: options.address,
-      port: options.port,
-      gracePeriod: options.gracePeriod,
-      log: settings.log,
-      exports: () => this.#exports.text(),
-    });
+    const { address, exportHost, port, gracePeriod } = options;
+    const { stateDirectory, log } = settings;
+    this.#serving = new Serving({ stateDirectory, address, port, exportHost, gracePeriod, log });
   }
 
   async start(signal: AbortSignal): Promise<void> {
@@ -47,85 +58,98 @@ export class Gateway {
     await mkdir(this.#settings.stateDirectory, { recursive: true, mode: 0o700 });
     this.#unlock = await lockDirectory(this.#settings.stateDirectory, signal);
     try {
-      this.#storage = await openStorage(this.#settings, this.options, signal);
-      const lost = await this.#findExports(signal);
-      await this.#server.start(signal);
-      for (const id of lost) await this.#exports.drop(id, this.#server, signal);
+      for (const pool of this.options.pools)
+        this.#storages.set(pool, await openStorage(this.#directories(pool), this.options, signal));
+      await this.#serving?.start((id, record) => this.#ready(id, record, signal), signal);
     } catch (error) {
       await this.stop();
       throw error;
     }
   }
 
-  /** Readies every volume that is exported; answers the exports whose volume is gone. */
-  async #findExports(signal: AbortSignal): Promise<string[]> {
-    await this.#exports.load();
-    const lost: string[] = [];
-    for (const [id, { kind }] of this.#exports.entries()) {
-      if (await this.storage.exists({ kind, id }))
-        await this.#exports.relocate(id, await this.storage.attach({ kind, id }, signal));
-      else lost.push(id);
-    }
-    return lost;
+  /** The first pool's are the back end's own: it was there before there were several. */
+  #directories(pool: string): Parameters<typeof openStorage>[0] {
+    const { backend, log, stateDirectory } = this.#settings;
+    const { dataDirectory, pools } = this.options;
+    const below = pool === pools[0] ? '' : join('pools', pool);
+    return {
+      backend,
+      log,
+      stateDirectory: join(stateDirectory, below),
+      dataDirectory: join(dataDirectory, below),
+    };
+  }
+
+  async #ready(id: string, { kind, pool }: ExportRecord, signal: AbortSignal): Promise<string | null> {
+    const storage = this.#storages.get(pool ?? this.options.pools[0]!);
+    const there = await storage?.exists({ kind, id });
+    return storage && there ? storage.attach({ kind, id }, signal) : null;
   }
 
   /** Data stays. */
   async stop(): Promise<void> {
-    await this.#server.stop();
-    if (this.#storage !== undefined) await this.attached.closeAll(AbortSignal.timeout(30_000));
-    await this.#storage?.close();
-    this.#storage = undefined;
+    await this.#serving?.stop();
+    if (this.#storages.size > 0) await this.attached.closeAll(AbortSignal.timeout(30_000));
+    for (const storage of this.#storages.values()) await storage.close();
+    this.#storages.clear();
     await this.#unlock?.();
     this.#unlock = undefined;
   }
 
-  get storage(): Storage {
-    if (this.#storage === undefined) throw new DriverError('failed', 'the back end is not started');
-    return this.#storage;
+  /** By pool, the first first. */
+  get storages(): ReadonlyMap<string, Storage> {
+    return this.#storages;
   }
 
-  /** Exports a volume to exactly these clients; without `blocks`, to those it had. */
-  async publish(
-    volume: Volume,
-    blocks: readonly ClientBlock[] | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const path = await this.storage.attach(volume, signal);
-    await this.#exports.put(volume.id, volume.kind, path, blocks, this.#server, signal);
+  share(share: BackendShare): Home {
+    return this.#home(volume('shares', share.id), share);
   }
 
-  async withdraw(volume: Volume, signal: AbortSignal): Promise<void> {
-    await this.#exports.drop(volume.id, this.#server, signal);
-    await this.storage.detach(volume, signal);
+  snapshot(snapshot: BackendSnapshot): Home {
+    return this.#home(volume('snapshots', snapshot.id), snapshot.share);
   }
 
-  /** Where clients find a volume; `port` is told where it isn't NFS' own. */
-  locations({ kind, id }: Volume): ExportLocation[] {
-    const { port } = this.#server;
-    return [
-      {
-        path: `${this.options.exportHost}:${pseudoPath(kind, id)}`,
-        isAdminOnly: false,
-        metadata: { preferred: 'True', ...(port === nfsPort ? {} : { port: String(port) }) },
-      },
-    ];
+  #home(at: Volume, share: BackendShare): Home {
+    const pool = this.options.pools.length === 1 ? this.options.pools[0]! : share.pool;
+    const storage = this.#storages.get(pool);
+    if (storage !== undefined) return { volume: at, pool, storage, serving: this.#serving };
+    if (this.#storages.size === 0) throw new DriverError('failed', 'the back end is not started');
+    throw new DriverError('invalid', `this back end has no pool ${JSON.stringify(pool)}`);
+  }
+
+  /** Exports a volume; what isn't said stays as it was, and a new one is open to nobody. */
+  async publish(home: Home, publication: Publication, signal: AbortSignal): Promise<void> {
+    const { volume: at, pool, storage, serving } = home;
+    if (serving === undefined) throw new DriverError('notFound', 'the share server is not there');
+    const path = await storage.attach(at, signal);
+    const kept = pool === this.options.pools[0] ? {} : { pool };
+    await serving.publish(at.id, { kind: at.kind, path, ...kept, ...publication }, signal);
+  }
+
+  async withdraw({ volume: at, storage, serving }: Home, signal: AbortSignal): Promise<void> {
+    await serving?.withdraw(at.id, signal);
+    await storage.detach(at, signal);
+  }
+
+  /** Where clients find a volume. */
+  locations({ volume: at, serving }: Home): ExportLocation[] {
+    const pseudo = serving?.record(at.id)?.pseudo ?? pseudoPath(at.kind, at.id);
+    return serving?.locations(pseudo) ?? [];
   }
 
   /** Fails with 'noSpace' where so many bytes more can't be promised. */
-  async assertRoom(bytes: number): Promise<void> {
-    if (this.options.thin || !this.storage.enforcesSize) return;
-    const { unpromised } = await this.storage.capacity();
+  async assertRoom(storage: Storage, bytes: number): Promise<void> {
+    if (this.options.thin || !storage.enforcesSize) return;
+    const { unpromised } = await storage.capacity();
     if (bytes > unpromised)
       throw new DriverError('noSpace', `${bytes} bytes are asked for, ${unpromised} are left`);
   }
-
-  async assertThere(volume: Volume): Promise<void> {
-    if (!(await this.storage.exists(volume)))
-      throw new DriverError('notFound', `there is no ${volume.kind}/${volume.id} on this back end`);
-  }
 }
 
-const nfsPort = 2049;
+export async function assertThere({ volume: at, storage }: Home): Promise<void> {
+  if (!(await storage.exists(at)))
+    throw new DriverError('notFound', `there is no ${at.kind}/${at.id} on this back end`);
+}
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -9,6 +9,7 @@ import type { Driver, DriverSettings } from '../driver.ts';
 import { giveUpIf } from './command.ts';
 import { gatewayData } from './data.ts';
 import { Gateway } from './gateway.ts';
+import { gatewayManaging } from './managing.ts';
 import { readGaneshaOptions } from './settings.ts';
 import { gatewayAccess, gatewayRevert, gatewayShares } from './shares.ts';
 import { gatewaySnapshots } from './snapshots.ts';
@@ -21,6 +22,7 @@ export function createGaneshaDriver(settings: DriverSettings): Driver {
     access: gatewayAccess(gateway),
     snapshots: gatewaySnapshots(gateway),
     revert: gatewayRevert(gateway),
+    manage: gatewayManaging(gateway),
     data: gatewayData(gateway),
     start: (signal) => gateway.start(signal),
     async stats(signal) {

@@ -9,11 +9,11 @@ import type { GaneshaOptions } from './settings.ts';
 import type { Storage } from './storage.ts';
 
 export async function openStorage(
-  settings: Pick<DriverSettings, 'backend' | 'stateDirectory' | 'log'>,
+  settings: Pick<DriverSettings, 'backend' | 'stateDirectory' | 'log'> & { dataDirectory: string },
   options: GaneshaOptions,
   signal: AbortSignal,
 ): Promise<Storage> {
-  const { dataDirectory } = options;
+  const { dataDirectory } = settings;
   const plain = new PlainStorage(dataDirectory);
   const btrfs = new BtrfsStorage({
     dataDirectory,

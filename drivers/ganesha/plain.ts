@@ -12,7 +12,7 @@ import { DriverError } from '../driver.ts';
 import { run } from './command.ts';
 import { readIfThere, writeWhole } from './files.ts';
 import { restoreFiles } from './restore.ts';
-import type { Capacity, Storage, Volume, VolumeKind } from './storage.ts';
+import { type Capacity, type Storage, type Volume, type VolumeKind, volumeKinds } from './storage.ts';
 
 export class PlainStorage implements Storage {
   readonly enforcesSize = false;
@@ -23,9 +23,9 @@ export class PlainStorage implements Storage {
   }
 
   async open(signal: AbortSignal): Promise<void> {
-    for (const kind of ['shares', 'snapshots', 'sizes'])
+    for (const kind of [...volumeKinds, 'sizes'])
       await mkdir(join(this.#root, kind), { recursive: true, mode: 0o700 });
-    for (const kind of ['shares', 'snapshots'] as const) {
+    for (const kind of volumeKinds) {
       for (const name of await readdir(join(this.#root, kind)))
         if (name.startsWith('.')) await remove(join(this.#root, kind, name), signal);
     }
@@ -54,8 +54,12 @@ export class PlainStorage implements Storage {
     await writeWhole(join(this.#root, 'sizes', id), String(size));
   }
 
-  async used(id: string, signal: AbortSignal): Promise<number> {
-    const answer = await run('du', ['-s', '-B1', this.#path('shares', id)], { signal });
+  async sizeOf(id: string): Promise<number> {
+    return Number((await readIfThere(join(this.#root, 'sizes', id))) ?? 0);
+  }
+
+  async used({ kind, id }: Volume, signal: AbortSignal): Promise<number> {
+    const answer = await run('du', ['-s', '-B1', this.#path(kind, id)], { signal });
     return Number.parseInt(answer, 10);
   }
 
@@ -74,6 +78,19 @@ export class PlainStorage implements Storage {
 
   directory({ kind, id }: Volume): string {
     return this.#path(kind, id);
+  }
+
+  async move(from: Volume, to: Volume): Promise<void> {
+    await rename(this.#path(from.kind, from.id), this.#path(to.kind, to.id));
+    const size = await this.sizeOf(from.id);
+    await rm(join(this.#root, 'sizes', from.id), { force: true });
+    if (to.kind === 'shares' || to.kind === 'unmanaged')
+      await writeWhole(join(this.#root, 'sizes', to.id), String(size));
+  }
+
+  /** Copies don't tell. */
+  async isSnapshotOf(): Promise<boolean> {
+    return true;
   }
 
   async attach({ kind, id }: Volume): Promise<string> {

@@ -19,6 +19,8 @@ export interface GaneshaSettings {
   address: string;
   /** 0: a free one, kept from then on */
   port: number;
+  /** which is tried first where any will do */
+  preferred?: number;
   gracePeriod: number;
   log: DriverSettings['log'];
   /** the blocks of all exports, asked for whenever Ganesha starts */
@@ -111,12 +113,28 @@ export class GaneshaServer {
     }
   }
 
+  /**
+   * The process stands still while `work` is done: whatever clients have been answered is there, and nothing
+   * follows. A worker that is killed meanwhile leaves it so for the next one to wake: see #takeOver.
+   */
+  async paused<T>(work: () => Promise<T>): Promise<T> {
+    const pid = this.#pids?.ganesha;
+    if (pid === undefined || !(await isDaemon(pid, this.#ganesha))) return work();
+    process.kill(pid, 'SIGSTOP');
+    try {
+      return await work();
+    } finally {
+      signalIfThere(pid, 'SIGCONT');
+    }
+  }
+
   async #takeOver(signal: AbortSignal): Promise<boolean> {
     const [bus, ganesha] = [(await findDaemon(this.#bus))[0], (await findDaemon(this.#ganesha))[0]];
     const written = await readIfThere(this.#ganesha.mark);
     const port = Number(/NFS_Port = (\d+);/.exec(written ?? '')?.[1] ?? 0);
     const wanted = this.#settings.port === 0 || this.#settings.port === port;
     if (bus === undefined || ganesha === undefined || !wanted) return false;
+    signalIfThere(ganesha, 'SIGCONT');
     if (!written?.startsWith(serverBlocks(this.#serverSettings(port)))) return false;
     const answers = await callBus(this.#socket, 'ShowExports', [], AbortSignal.timeout(3000)).catch(
       () => null,
@@ -227,11 +245,13 @@ export class GaneshaServer {
 
   /** Clients have mounted by it: a port once chosen is kept while it can be had. */
   async #choosePort(): Promise<void> {
-    const { address, port, stateDirectory } = this.#settings;
+    const { address, port, preferred, stateDirectory } = this.#settings;
     await this.#endAll();
     const file = join(stateDirectory, 'port');
     const kept = Number((await readIfThere(file)) ?? 0);
-    const chosen = (await tryPort(address, port || kept)) ?? (port === 0 ? await tryPort(address, 0) : null);
+    const chosen =
+      (await tryPort(address, port || kept || (preferred ?? 0))) ??
+      (port === 0 ? await tryPort(address, 0) : null);
     if (chosen === null)
       throw new DriverError(
         'failed',
@@ -239,6 +259,14 @@ export class GaneshaServer {
       );
     this.#port = chosen;
     await writeWhole(file, String(chosen));
+  }
+}
+
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // it ended by itself
   }
 }
 

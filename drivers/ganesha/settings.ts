@@ -10,6 +10,7 @@
  *   ganesha_storage = auto                btrfs (sizes are enforced), plain (directories: they aren't), or
  *                                         auto: btrfs where it works
  *   ganesha_pool_name = ganesha           the part of the host after #
+ *   ganesha_more_pools =                  names of pools beside it, each with a file of its own of that size
  *   ganesha_grace_period = 0              seconds after a restart in which clients reclaim their locks and
  *                                         nobody else gets a file opened; 0: no such time, and locks that a
  *                                         client doesn't claim at once may go to another
@@ -20,7 +21,7 @@
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { DriverSettings } from '../driver.ts';
-import { type CommonReport, readCommon, readOptions } from '../options.ts';
+import { type CommonReport, type Options, readCommon, readOptions } from '../options.ts';
 
 export const GiB = 1024 ** 3;
 
@@ -33,7 +34,8 @@ export interface GaneshaOptions {
   /** bytes */
   dataSize: number;
   storage: 'auto' | 'btrfs' | 'plain';
-  pool: string;
+  /** the first is the back end's own */
+  pools: readonly string[];
   gracePeriod: number;
   thin: boolean;
   common: CommonReport;
@@ -53,8 +55,7 @@ export function readGaneshaOptions(settings: DriverSettings): GaneshaOptions {
   const storage = options.text('ganesha_storage', 'auto');
   if (storage !== 'auto' && storage !== 'btrfs' && storage !== 'plain')
     return options.refuse('ganesha_storage', 'auto, btrfs or plain is expected');
-  const pool = options.text('ganesha_pool_name', 'ganesha');
-  if (!/^[\w.-]+$/.test(pool)) options.refuse('ganesha_pool_name', 'letters, digits, _ . - are allowed');
+  const pools = readPools(options);
   return {
     address,
     port: options.integer('ganesha_service_port', 0, 0, 65_535),
@@ -62,9 +63,24 @@ export function readGaneshaOptions(settings: DriverSettings): GaneshaOptions {
     dataDirectory: options.text('ganesha_data_directory', join(settings.stateDirectory, 'data')),
     dataSize: options.integer('ganesha_data_size', 20, 1, 1_000_000) * GiB,
     storage,
-    pool,
+    pools,
     gracePeriod: options.integer('ganesha_grace_period', 0, 0, 120),
     thin: (common.pool.max_over_subscription_ratio ?? 0) > 0,
     common,
   };
+}
+
+function readPools(options: Options): string[] {
+  const first = options.text('ganesha_pool_name', 'ganesha');
+  const more = options
+    .text('ganesha_more_pools', '')
+    .split(',')
+    .map((name) => name.trim());
+  const pools = [first, ...more.filter(Boolean)];
+  for (const [index, pool] of pools.entries()) {
+    const option = index === 0 ? 'ganesha_pool_name' : 'ganesha_more_pools';
+    if (!/^[A-Za-z0-9_][\w.-]*$/.test(pool)) options.refuse(option, 'letters, digits, _ . - are allowed');
+    if (pools.indexOf(pool) !== index) options.refuse(option, `there is a pool ${pool} already`);
+  }
+  return pools;
 }

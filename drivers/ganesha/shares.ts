@@ -8,88 +8,111 @@ import {
 } from '../driver.ts';
 import { accessList } from './accessList.ts';
 import { giveUpIf } from './command.ts';
-import { type Gateway, volume } from './gateway.ts';
+import { pseudoPath } from './configuration.ts';
+import { assertThere, type Gateway, type Home } from './gateway.ts';
 import { GiB } from './settings.ts';
-import type { Volume } from './storage.ts';
 
 export function gatewayShares(gateway: Gateway): Driver['shares'] {
   const { exclusively } = gateway;
-  const at = (share: BackendShare): Volume => volume('shares', share.id);
   return {
-    create: async (share, signal) =>
-      exclusively([at(share).id], signal, () =>
-        make(gateway, share, signal, () => gateway.storage.create(share.id, share.size * GiB, signal)),
-      ),
+    create: async (share, signal) => {
+      const home = gateway.share(share);
+      return exclusively([share.id], signal, () =>
+        make(gateway, share, home, signal, () => home.storage.create(share.id, share.size * GiB, signal)),
+      );
+    },
 
     createFromSnapshot: async (share, snapshot, signal) => {
-      const source = volume('snapshots', snapshot.id);
-      return exclusively([at(share).id, source.id], signal, () =>
-        make(gateway, share, signal, async () => {
-          if (!(await gateway.storage.exists(at(share)))) await gateway.assertThere(source);
-          await gateway.storage.clone(share.id, source.id, share.size * GiB, signal);
+      const [home, source] = [gateway.share(share), gateway.snapshot(snapshot)];
+      return exclusively([share.id, snapshot.id], signal, () =>
+        make(gateway, share, home, signal, async () => {
+          if (!(await home.storage.exists(home.volume))) await assertThere(source);
+          await home.storage.clone(share.id, snapshot.id, share.size * GiB, signal);
         }),
       );
     },
 
-    delete: async (share, signal) =>
-      exclusively([at(share).id], signal, async () => {
+    delete: async (share, signal) => {
+      const home = gateway.share(share);
+      await exclusively([share.id], signal, async () => {
         giveUpIf(signal, 'the delete');
-        await gateway.attached.close(at(share), signal);
-        await gateway.withdraw(at(share), signal);
-        await gateway.storage.remove(at(share), signal);
-      }),
+        await gateway.attached.close(home.volume, signal);
+        await gateway.withdraw(home, signal);
+        await home.storage.remove(home.volume, signal);
+      });
+    },
 
-    extend: async (share, newSize, signal) =>
-      exclusively([at(share).id], signal, async () => {
+    extend: async (share, newSize, signal) => {
+      const home = gateway.share(share);
+      await exclusively([share.id], signal, async () => {
         giveUpIf(signal, 'the extension');
-        await gateway.assertThere(at(share));
-        await gateway.assertRoom((newSize - share.size) * GiB);
-        await gateway.storage.resize(share.id, newSize * GiB, signal);
-      }),
+        await assertThere(home);
+        await gateway.assertRoom(home.storage, (newSize - share.size) * GiB);
+        await home.storage.resize(share.id, newSize * GiB, signal);
+      });
+    },
 
-    shrink: async (share, newSize, signal) =>
-      exclusively([at(share).id], signal, () => shrink(gateway, share, newSize, signal)),
+    shrink: async (share, newSize, signal) => {
+      const home = gateway.share(share);
+      await exclusively([share.id], signal, () => shrink(home, share, newSize, signal));
+    },
 
-    ensure: async (share, rules, signal) =>
-      exclusively([at(share).id], signal, async () => {
+    ensure: async (share, rules, signal) => {
+      const home = gateway.share(share);
+      return exclusively([share.id], signal, async () => {
         giveUpIf(signal, 'the check');
-        await gateway.assertThere(at(share));
-        await gateway.storage.resize(share.id, share.size * GiB, signal);
-        await gateway.publish(at(share), accessList(rules).blocks, signal);
-        const locations = gateway.locations(at(share));
+        await assertThere(home);
+        await home.storage.resize(share.id, share.size * GiB, signal);
+        await gateway.publish(home, { ...named(share, home), blocks: accessList(rules).blocks }, signal);
+        const locations = gateway.locations(home);
         return sameLocations(share.exportLocations, locations) ? null : locations;
-      }),
+      });
+    },
   };
 }
 
 async function make(
   gateway: Gateway,
   share: BackendShare,
+  home: Home,
   signal: AbortSignal,
   store: () => Promise<void>,
 ): Promise<ExportLocation[]> {
-  const at = volume('shares', share.id);
   giveUpIf(signal, 'the creation');
   if (share.protocol !== 'NFS')
     throw new DriverError('unsupported', `this back end serves NFS, not ${share.protocol}`);
-  if (!(await gateway.storage.exists(at))) await gateway.assertRoom(share.size * GiB);
+  const name = named(share, home);
+  if (!(await home.storage.exists(home.volume))) await gateway.assertRoom(home.storage, share.size * GiB);
   await store();
-  await gateway.publish(at, undefined, signal);
-  return gateway.locations(at);
+  await gateway.publish(home, name, signal);
+  return gateway.locations(home);
+}
+
+/**
+ * The path that the share is exported under, where that isn't made of its id: the mount point name that its owner
+ * chose, or, when the export is made anew, the one that clients knew.
+ */
+function named(share: BackendShare, { volume: at, serving }: Home): { pseudo?: string } {
+  if (serving?.record(at.id) !== undefined) return {};
+  const { mountPointName } = share;
+  if (mountPointName) {
+    if (!/^[A-Za-z0-9_-]{1,200}$/.test(mountPointName))
+      throw new DriverError('invalid', `${JSON.stringify(mountPointName)} can't name a mount point`);
+    return { pseudo: pseudoPath('shares', mountPointName) };
+  }
+  const known = /:(\/shares\/[A-Za-z0-9_][A-Za-z0-9_.-]{0,200})$/.exec(
+    share.exportLocations?.[0]?.path ?? '',
+  );
+  return known?.[1] === undefined ? {} : { pseudo: known[1] };
 }
 
 /** The limit comes first, so that nothing is written between looking and shrinking; then it may go back. */
-async function shrink(
-  gateway: Gateway,
-  share: BackendShare,
-  newSize: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const { storage } = gateway;
+async function shrink(home: Home, share: BackendShare, newSize: number, signal: AbortSignal): Promise<void> {
+  const { storage } = home;
   giveUpIf(signal, 'the shrinking');
-  await gateway.assertThere(volume('shares', share.id));
+  await assertThere(home);
   const refuseIfFuller = async (): Promise<void> => {
-    const used = await storage.used(share.id, signal);
+    const used = await storage.used(home.volume, signal);
     if (used > newSize * GiB)
       throw new DriverError('possibleDataLoss', `${used} bytes are used, more than ${newSize} GiB`);
   };
@@ -116,12 +139,12 @@ function sameLocations(
 export function gatewayAccess(gateway: Gateway): Driver['access'] {
   return {
     sync: async (share, rules, signal) => {
-      const at = volume('shares', share.id);
-      return gateway.exclusively([at.id], signal, async () => {
+      const home = gateway.share(share);
+      return gateway.exclusively([share.id], signal, async () => {
         giveUpIf(signal, 'the access change');
-        await gateway.assertThere(at);
+        await assertThere(home);
         const { blocks, results } = accessList(rules);
-        await gateway.publish(at, blocks, signal);
+        await gateway.publish(home, { blocks }, signal);
         return results;
       });
     },
@@ -131,13 +154,13 @@ export function gatewayAccess(gateway: Gateway): Driver['access'] {
 export function gatewayRevert(gateway: Gateway): NonNullable<Driver['revert']> {
   return {
     toSnapshot: async (share, snapshot, rules, signal) => {
-      const [at, source] = [volume('shares', share.id), volume('snapshots', snapshot.id)];
-      await gateway.exclusively([at.id, source.id], signal, async () => {
+      const [home, source] = [gateway.share(share), gateway.snapshot(snapshot)];
+      await gateway.exclusively([share.id, snapshot.id], signal, async () => {
         giveUpIf(signal, 'the revert');
-        await gateway.assertThere(at);
-        await gateway.assertThere(source);
-        await whileReadOnly(gateway, at, rules, signal, () =>
-          gateway.storage.revert(share.id, snapshot.id, share.size * GiB, signal),
+        await assertThere(home);
+        await assertThere(source);
+        await whileReadOnly(gateway, home, rules, signal, () =>
+          home.storage.revert(share.id, snapshot.id, share.size * GiB, signal),
         );
       });
     },
@@ -147,20 +170,17 @@ export function gatewayRevert(gateway: Gateway): NonNullable<Driver['revert']> {
 /** Nobody writes while files are put back: see restore.ts. */
 async function whileReadOnly(
   gateway: Gateway,
-  at: Volume,
+  home: Home,
   rules: readonly AccessRule[],
   signal: AbortSignal,
   work: () => Promise<void>,
 ): Promise<void> {
   const { blocks } = accessList(rules);
-  await gateway.publish(
-    at,
-    blocks.map((block) => ({ ...block, level: 'ro' })),
-    signal,
-  );
+  const readOnly = blocks.map((block) => ({ ...block, level: 'ro' as const }));
+  await gateway.publish(home, { blocks: readOnly }, signal);
   try {
     await work();
   } finally {
-    await gateway.publish(at, blocks, signal.aborted ? AbortSignal.timeout(10_000) : signal);
+    await gateway.publish(home, { blocks }, signal.aborted ? AbortSignal.timeout(10_000) : signal);
   }
 }

@@ -2,37 +2,37 @@
 import type { Driver } from '../driver.ts';
 import { accessList } from './accessList.ts';
 import { giveUpIf } from './command.ts';
-import { type Gateway, volume } from './gateway.ts';
+import { assertThere, type Gateway } from './gateway.ts';
 
 export function gatewaySnapshots(gateway: Gateway): NonNullable<Driver['snapshots']> {
   return {
     create: async (snapshot, signal) => {
-      const [at, source] = [volume('snapshots', snapshot.id), volume('shares', snapshot.share.id)];
-      return gateway.exclusively([at.id, source.id], signal, async () => {
+      const [home, source] = [gateway.snapshot(snapshot), gateway.share(snapshot.share)];
+      return gateway.exclusively([snapshot.id, snapshot.share.id], signal, async () => {
         giveUpIf(signal, 'the snapshot');
-        if (!(await gateway.storage.exists(at))) await gateway.assertThere(source);
-        await gateway.storage.snapshot(source.id, at.id, signal);
-        return { providerLocation: `snapshots/${at.id}`, exportLocations: gateway.locations(at) };
+        if (!(await home.storage.exists(home.volume))) await assertThere(source);
+        await home.storage.snapshot(snapshot.share.id, snapshot.id, signal);
+        return { providerLocation: `snapshots/${snapshot.id}`, exportLocations: gateway.locations(home) };
       });
     },
 
     delete: async (snapshot, signal) => {
-      const at = volume('snapshots', snapshot.id);
-      await gateway.exclusively([at.id], signal, async () => {
+      const home = gateway.snapshot(snapshot);
+      await gateway.exclusively([snapshot.id], signal, async () => {
         giveUpIf(signal, 'the delete');
-        await gateway.withdraw(at, signal);
-        await gateway.storage.remove(at, signal);
+        await gateway.withdraw(home, signal);
+        await home.storage.remove(home.volume, signal);
       });
     },
 
     syncAccess: async (snapshot, rules, signal) => {
-      const at = volume('snapshots', snapshot.id);
-      return gateway.exclusively([at.id], signal, async () => {
+      const home = gateway.snapshot(snapshot);
+      return gateway.exclusively([snapshot.id], signal, async () => {
         giveUpIf(signal, 'the access change');
-        await gateway.assertThere(at);
+        await assertThere(home);
         const { blocks, results } = accessList(rules.map((rule) => ({ ...rule, accessLevel: 'ro' })));
-        if (blocks.length === 0) await gateway.withdraw(at, signal);
-        else await gateway.publish(at, blocks, signal);
+        if (blocks.length === 0) await gateway.withdraw(home, signal);
+        else await gateway.publish(home, { blocks }, signal);
         return results;
       });
     },

@@ -1,13 +1,13 @@
 /** What the gateway reports of itself. */
 import { isIP } from 'node:net';
-import type { BackendStats } from '../driver.ts';
+import type { BackendStats, PoolStats } from '../driver.ts';
 import type { Gateway } from './gateway.ts';
-import { GiB } from './settings.ts';
+import { type GaneshaOptions, GiB } from './settings.ts';
+import type { Storage } from './storage.ts';
 
 export async function gatewayStats(gateway: Gateway, signal: AbortSignal): Promise<BackendStats> {
-  const { options, storage } = gateway;
-  await storage.tidy(signal);
-  const capacity = await storage.capacity();
+  const { options } = gateway;
+  const storages = [...gateway.storages.values()];
   const ipv6 = isIP(options.address) === 6;
   return {
     share_backend_name: options.common.backendName,
@@ -28,21 +28,32 @@ export async function gatewayStats(gateway: Gateway, signal: AbortSignal): Promi
     ipv4_support: !ipv6 || options.address === '::',
     ipv6_support: ipv6,
     // beyond the field: whether a share can outgrow its size
-    size_enforcement: storage.enforcesSize,
+    size_enforcement: storages.every((storage) => storage.enforcesSize),
     ...options.common.functions,
-    pools: [
-      {
-        pool_name: options.pool,
-        total_capacity_gb: gib(capacity.total),
-        // a thick pool has promised each share its whole size
-        free_capacity_gb: gib(options.thin ? capacity.free : capacity.unpromised),
-        allocated_capacity_gb: gib(capacity.provisioned),
-        provisioned_capacity_gb: gib(capacity.provisioned),
-        thin_provisioning: options.thin,
-        qos: false,
-        ...options.common.pool,
-      },
-    ],
+    pools: await Promise.all(
+      [...gateway.storages].map(([pool, storage]) => poolStats(pool, storage, options, signal)),
+    ),
+  };
+}
+
+async function poolStats(
+  pool: string,
+  storage: Storage,
+  options: GaneshaOptions,
+  signal: AbortSignal,
+): Promise<PoolStats> {
+  await storage.tidy(signal);
+  const capacity = await storage.capacity();
+  return {
+    pool_name: pool,
+    total_capacity_gb: gib(capacity.total),
+    // a thick pool has promised each share its whole size
+    free_capacity_gb: gib(options.thin ? capacity.free : capacity.unpromised),
+    allocated_capacity_gb: gib(capacity.provisioned),
+    provisioned_capacity_gb: gib(capacity.provisioned),
+    thin_provisioning: options.thin,
+    qos: false,
+    ...options.common.pool,
   };
 }
 

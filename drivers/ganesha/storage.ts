@@ -4,9 +4,14 @@
  * was killed half-way.
  */
 
-export type VolumeKind = 'shares' | 'snapshots';
+/** The last two hold what is nobody's yet or any more: see managing.ts. */
+export const volumeKinds = ['shares', 'snapshots', 'unmanaged', 'unmanaged-snapshots'] as const;
+export type VolumeKind = (typeof volumeKinds)[number];
 
-/** A share or a snapshot by its instance id: a UUID, checked before it comes here. */
+/**
+ * A share or a snapshot by its instance id: a UUID, checked before it comes here. What is unmanaged has a name,
+ * checked as well.
+ */
 export interface Volume {
   kind: VolumeKind;
   id: string;
@@ -34,11 +39,17 @@ export interface Storage {
   clone(id: string, snapshotId: string, size: number, signal: AbortSignal): Promise<void>;
   resize(id: string, size: number, signal: AbortSignal): Promise<void>;
   /** bytes in use now, what is still in memory included */
-  used(id: string, signal: AbortSignal): Promise<number>;
+  used(volume: Volume, signal: AbortSignal): Promise<number>;
   snapshot(id: string, snapshotId: string, signal: AbortSignal): Promise<void>;
   /** Puts the files of a share back to those of the snapshot, in place: root and unchanged files stay the same. */
   revert(id: string, snapshotId: string, size: number, signal: AbortSignal): Promise<void>;
   remove(volume: Volume, signal: AbortSignal): Promise<void>;
+  /** Gives it another place; its contents and what is open of it stay as they are. */
+  move(from: Volume, to: Volume, signal: AbortSignal): Promise<void>;
+  /** bytes that the share may hold; 0: no limit */
+  sizeOf(id: string): Promise<number>;
+  /** Whether the snapshot was taken of the share, as far as can be known. */
+  isSnapshotOf(snapshot: Volume, id: string, signal: AbortSignal): Promise<boolean>;
 
   /** where its files are, on this machine */
   directory(volume: Volume): string;
