@@ -29,6 +29,7 @@ const table = {
   invalidShareGroupType: [400, 'Invalid share group type: {reason}'],
   invalidExtraSpec: [400, 'Invalid extra spec {key}: {reason}'],
   invalidQuota: [400, 'Invalid quota of {resource}: {reason}'],
+  unknownShare: [400, 'Share {id} could not be found.'],
   invalidReplica: [400, 'Unable to do this with replicas: {reason}'],
   unknownSnapshot: [400, 'Snapshot {id} could not be found.'],
   // 403
@@ -56,6 +57,7 @@ const table = {
   typeHasNoAccessList: [404, '{what} {id} is public and so has no access list.'],
   typeAccessNotFound: [404, 'Project {project} has no access to {what} {id} of its own.'],
   resourceLockNotFound: [404, 'Resource lock {id} could not be found.'],
+  shareTransferNotFound: [404, 'Transfer {id} could not be found.'],
   messageNotFound: [404, 'Message {id} could not be found.'],
   serviceNotFound: [404, 'Service {binary} on host {host} could not be found.'],
   // 409

@@ -46,6 +46,14 @@ export const shareLife = lifecycle('share', {
     onError: 'reverting_error',
     refused: 'conflict',
   },
+  /** offered to another project; no job: it ends when the offer does */
+  transfer: {
+    from: ['available'],
+    via: 'awaiting_transfer',
+    to: 'available',
+    onError: 'available',
+    refused: 'invalidShare',
+  },
   /** a share that the back end has already comes under management */
   manage: { from: null, via: 'manage_starting', to: 'available', onError: 'manage_error' },
   unmanage: {

@@ -824,6 +824,79 @@ export interface components {
             id: string;
             name: components["schemas"]["NullableString"];
         };
+        ShareTransfer: {
+            accepted: boolean;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Known once it is accepted */
+            destination_project_id: string | null;
+            expires_at: components["schemas"]["Timestamp"];
+            /** Format: uuid */
+            id: string;
+            name: components["schemas"]["NullableString"];
+            /**
+             * Format: uuid
+             * @description The share
+             */
+            resource_id: string;
+            /** @enum {unknown} */
+            resource_type: "share";
+            source_project_id: string;
+        };
+        ShareTransferAccept: {
+            auth_key: string;
+            clear_access_rules?: components["schemas"]["Flag"] | null;
+        };
+        ShareTransferCreate: {
+            name?: components["schemas"]["Label"];
+            /** Format: uuid */
+            share_id: string;
+        };
+        ShareTransferCreated: {
+            accepted: boolean;
+            /** @description What the other project accepts it with; not shown again */
+            auth_key: string;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Known once it is accepted */
+            destination_project_id: string | null;
+            expires_at: components["schemas"]["Timestamp"];
+            /** Format: uuid */
+            id: string;
+            name: components["schemas"]["NullableString"];
+            /**
+             * Format: uuid
+             * @description The share
+             */
+            resource_id: string;
+            /** @enum {unknown} */
+            resource_type: "share";
+            source_project_id: string;
+        };
+        ShareTransferFilter: {
+            all_tenants?: string;
+            destination_project_id?: string;
+            id?: string;
+            limit?: components["schemas"]["Count"];
+            name?: string;
+            "name~"?: string;
+            offset?: components["schemas"]["Count"];
+            resource_id?: string;
+            resource_type?: string;
+            sort_dir?: string;
+            sort_key?: string;
+            source_project_id?: string;
+        };
+        ShareTransferSummary: {
+            /** Format: uuid */
+            id: string;
+            name: components["schemas"]["NullableString"];
+            /**
+             * Format: uuid
+             * @description The share
+             */
+            resource_id: string;
+            /** @enum {unknown} */
+            resource_type: "share";
+        };
         ShareType: {
             description: string | null;
             extra_specs: components["schemas"]["ExtraSpecs"];

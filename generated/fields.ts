@@ -61,6 +61,12 @@ export type SchemaName =
   | 'ShareReplicaResetState'
   | 'ReplicaExportLocationSummary'
   | 'ReplicaExportLocation'
+  | 'ShareTransferSummary'
+  | 'ShareTransfer'
+  | 'ShareTransferCreated'
+  | 'ShareTransferCreate'
+  | 'ShareTransferAccept'
+  | 'ShareTransferFilter'
   | 'ShareSummary'
   | 'Share'
   | 'ShareCreate'
@@ -643,6 +649,60 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'metadata', since: 87, until: 99 },
     { name: 'replica_state', since: 0, until: 99 },
     { name: 'availability_zone', since: 0, until: 99 },
+  ],
+  ShareTransferSummary: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'resource_type', since: 0, until: 99 },
+    { name: 'resource_id', since: 0, until: 99 },
+    { name: 'links', since: 0, until: 99, links: 'share-transfers' },
+  ],
+  ShareTransfer: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'resource_type', since: 0, until: 99 },
+    { name: 'resource_id', since: 0, until: 99 },
+    { name: 'links', since: 0, until: 99, links: 'share-transfers' },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'source_project_id', since: 0, until: 99 },
+    { name: 'destination_project_id', since: 0, until: 99 },
+    { name: 'accepted', since: 0, until: 99 },
+    { name: 'expires_at', since: 0, until: 99 },
+  ],
+  ShareTransferCreated: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'resource_type', since: 0, until: 99 },
+    { name: 'resource_id', since: 0, until: 99 },
+    { name: 'links', since: 0, until: 99, links: 'share-transfers' },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'source_project_id', since: 0, until: 99 },
+    { name: 'destination_project_id', since: 0, until: 99 },
+    { name: 'accepted', since: 0, until: 99 },
+    { name: 'expires_at', since: 0, until: 99 },
+    { name: 'auth_key', since: 0, until: 99 },
+  ],
+  ShareTransferCreate: [
+    { name: 'share_id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+  ],
+  ShareTransferAccept: [
+    { name: 'auth_key', since: 0, until: 99 },
+    { name: 'clear_access_rules', since: 0, until: 99 },
+  ],
+  ShareTransferFilter: [
+    { name: 'limit', since: 0, until: 99 },
+    { name: 'offset', since: 0, until: 99 },
+    { name: 'sort_key', since: 0, until: 99 },
+    { name: 'sort_dir', since: 0, until: 99 },
+    { name: 'all_tenants', since: 0, until: 99 },
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'name~', since: 0, until: 99 },
+    { name: 'resource_id', since: 0, until: 99 },
+    { name: 'resource_type', since: 0, until: 99 },
+    { name: 'source_project_id', since: 0, until: 99 },
+    { name: 'destination_project_id', since: 0, until: 99 },
   ],
   ShareSummary: [
     { name: 'id', since: 0, until: 99 },

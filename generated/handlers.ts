@@ -722,6 +722,48 @@ export interface Operations {
     body: undefined;
     result: { export_location: Schemas['ReplicaExportLocation'] };
   };
+  /** Lists transfers, in short. */
+  listShareTransfers: {
+    path: None;
+    query: Schemas['ShareTransferFilter'];
+    body: undefined;
+    result: { transfers: Schemas['ShareTransferSummary'][]; transfers_links?: Schemas['NextLinks'] };
+  };
+  /** Lists transfers with everything about them. */
+  listShareTransfersDetail: {
+    path: None;
+    query: Schemas['ShareTransferFilter'];
+    body: undefined;
+    result: { transfers: Schemas['ShareTransfer'][]; transfers_links?: Schemas['NextLinks'] };
+  };
+  /** Offers a share to another project; the key is shown this once. */
+  createShareTransfer: {
+    path: None;
+    query: None;
+    body: Schemas['ShareTransferCreate'];
+    result: { transfer: Schemas['ShareTransferCreated'] };
+  };
+  /** Shows a transfer. */
+  getShareTransfer: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { transfer: Schemas['ShareTransfer'] };
+  };
+  /** Accepts a transfer. */
+  acceptShareTransfer: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareTransferAccept'];
+    result: void;
+  };
+  /** Takes an offer back. */
+  deleteShareTransfer: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
   /** Lists shares, in short. */
   listShares: {
     path: None;

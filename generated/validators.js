@@ -9448,11 +9448,11 @@ return errors === 0;
 }
 validate73.evaluated = {"props":{"replica_state":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_0 = validate74;
-const schema85 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_0"};
+export const v_listShareTransfers_query_0 = validate74;
+const schema85 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"name~":{"type":"string"},"resource_id":{"type":"string"},"resource_type":{"type":"string"},"source_project_id":{"type":"string"},"destination_project_id":{"type":"string"}},"$id":"v_listShareTransfers_query_0"};
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_0" */;
+/*# sourceURL="v_listShareTransfers_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate74.evaluated;
@@ -9506,10 +9506,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.marker !== undefined){
+if(data.sort_key !== undefined){
 const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate74.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.sort_key !== "string"){
+validate74.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -9518,10 +9518,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.sort_key !== undefined){
+if(data.sort_dir !== undefined){
 const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate74.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.sort_dir !== "string"){
+validate74.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -9530,10 +9530,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.sort_dir !== undefined){
+if(data.all_tenants !== undefined){
 const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate74.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.all_tenants !== "string"){
+validate74.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -9542,10 +9542,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.id !== undefined){
 const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate74.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.id !== "string"){
+validate74.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -9554,10 +9554,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.name !== undefined){
 const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate74.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -9566,10 +9566,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data["name~"] !== undefined){
 const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate74.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate74.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -9578,10 +9578,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data.resource_id !== undefined){
 const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate74.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.resource_id !== "string"){
+validate74.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -9590,10 +9590,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.resource_type !== undefined){
 const _errs19 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate74.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.resource_type !== "string"){
+validate74.errors = [{instancePath:instancePath+"/resource_type",schemaPath:"#/properties/resource_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -9602,10 +9602,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.source_project_id !== undefined){
 const _errs21 = errors;
-if(typeof data.display_description !== "string"){
-validate74.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.source_project_id !== "string"){
+validate74.errors = [{instancePath:instancePath+"/source_project_id",schemaPath:"#/properties/source_project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -9614,168 +9614,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.destination_project_id !== undefined){
 const _errs23 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate74.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.destination_project_id !== "string"){
+validate74.errors = [{instancePath:instancePath+"/destination_project_id",schemaPath:"#/properties/destination_project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs25 = errors;
-if(typeof data.status !== "string"){
-validate74.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data13 = data.is_public;
-const _errs27 = errors;
-if(errors === _errs27){
-if(typeof data13 === "string"){
-if(!pattern5.test(data13)){
-validate74.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate74.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs29 = errors;
-if(typeof data.host !== "string"){
-validate74.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs31 = errors;
-if(typeof data.share_server_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_network_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs35 = errors;
-if(typeof data.share_type_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_group_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs39 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate74.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs41 = errors;
-if(typeof data.metadata !== "string"){
-validate74.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs43 = errors;
-if(typeof data.extra_specs !== "string"){
-validate74.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs45 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate74.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -9797,13 +9645,13 @@ return false;
 validate74.errors = vErrors;
 return errors === 0;
 }
-validate74.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate74.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"id":true,"name":true,"name~":true,"resource_id":true,"resource_type":true,"source_project_id":true,"destination_project_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_1 = validate75;
-const schema86 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_1"};
+export const v_createShareTransfer_body_0 = validate75;
+const schema86 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"name":{"type":["string","null"],"maxLength":255}},"$id":"v_createShareTransfer_body_0"};
 
 function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_1" */;
+/*# sourceURL="v_createShareTransfer_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate75.evaluated;
@@ -9815,18 +9663,24 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate75.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_id !== undefined){
+let data0 = data.share_id;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate75.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(!pattern73.test(data0)){
+validate75.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
 }
 else {
-validate75.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate75.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9836,332 +9690,25 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
+if(data.name !== undefined){
+let data1 = data.name;
 const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate75.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema86.properties.name.type},message:"must be string,null"}];
+return false;
+}
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate75.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(func1(data1) > 255){
+validate75.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
-}
-else {
-validate75.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
 }
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate75.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate75.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate75.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate75.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate75.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate75.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate75.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs21 = errors;
-if(typeof data.display_description !== "string"){
-validate75.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs23 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate75.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs25 = errors;
-if(typeof data.status !== "string"){
-validate75.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data13 = data.is_public;
-const _errs27 = errors;
-if(errors === _errs27){
-if(typeof data13 === "string"){
-if(!pattern5.test(data13)){
-validate75.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate75.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs29 = errors;
-if(typeof data.host !== "string"){
-validate75.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs31 = errors;
-if(typeof data.share_server_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_network_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs35 = errors;
-if(typeof data.share_type_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_group_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs39 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs41 = errors;
-if(typeof data.metadata !== "string"){
-validate75.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs43 = errors;
-if(typeof data.extra_specs !== "string"){
-validate75.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs45 = errors;
-if(typeof data.export_location_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs47 = errors;
-if(typeof data.export_location_path !== "string"){
-validate75.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs49 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate75.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -10174,13 +9721,13 @@ return false;
 validate75.errors = vErrors;
 return errors === 0;
 }
-validate75.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate75.evaluated = {"props":{"share_id":true,"name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_2 = validate76;
-const schema87 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_2"};
+export const v_acceptShareTransfer_body_0 = validate76;
+const schema87 = {"type":"object","required":["auth_key"],"properties":{"auth_key":{"type":"string","minLength":1,"maxLength":255},"clear_access_rules":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_acceptShareTransfer_body_0"};
 
 function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_2" */;
+/*# sourceURL="v_acceptShareTransfer_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate76.evaluated;
@@ -10192,18 +9739,30 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
+let missing0;
+if((data.auth_key === undefined) && (missing0 = "auth_key")){
+validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.auth_key !== undefined){
+let data0 = data.auth_key;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate76.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(func1(data0) > 255){
+validate76.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate76.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
+}
 else {
-validate76.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate76.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10213,371 +9772,140 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
+if(data.clear_access_rules !== undefined){
+let data1 = data.clear_access_rules;
 const _errs3 = errors;
-if(errors === _errs3){
+const _errs4 = errors;
+let valid1 = false;
+const _errs5 = errors;
+const _errs6 = errors;
+let valid2 = false;
+const _errs7 = errors;
+if(typeof data1 !== "boolean"){
+const err0 = {instancePath:instancePath+"/clear_access_rules",schemaPath:"#/properties/clear_access_rules/anyOf/0/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid1 = _errs7 === errors;
+valid2 = valid2 || _valid1;
+const _errs9 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err1 = {instancePath:instancePath+"/clear_access_rules",schemaPath:"#/properties/clear_access_rules/anyOf/0/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!((data1 === 0) || (data1 === 1))){
+const err2 = {instancePath:instancePath+"/clear_access_rules",schemaPath:"#/properties/clear_access_rules/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema87.properties.clear_access_rules.anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs9 === errors;
+valid2 = valid2 || _valid1;
+const _errs11 = errors;
+if(errors === _errs11){
 if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate76.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
+if(!pattern5.test(data1)){
+const err3 = {instancePath:instancePath+"/clear_access_rules",schemaPath:"#/properties/clear_access_rules/anyOf/0/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
 }
 }
 else {
-validate76.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+const err4 = {instancePath:instancePath+"/clear_access_rules",schemaPath:"#/properties/clear_access_rules/anyOf/0/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+var _valid1 = _errs11 === errors;
+valid2 = valid2 || _valid1;
+if(!valid2){
+const err5 = {instancePath:instancePath+"/clear_access_rules",schemaPath:"#/properties/clear_access_rules/anyOf/0/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+else {
+errors = _errs6;
+if(vErrors !== null){
+if(_errs6){
+vErrors.length = _errs6;
+}
+else {
+vErrors = null;
+}
+}
+}
+var _valid0 = _errs5 === errors;
+valid1 = valid1 || _valid0;
+const _errs13 = errors;
+if(data1 !== null){
+const err6 = {instancePath:instancePath+"/clear_access_rules",schemaPath:"#/properties/clear_access_rules/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid0 = _errs13 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err7 = {instancePath:instancePath+"/clear_access_rules",schemaPath:"#/properties/clear_access_rules/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate76.errors = vErrors;
 return false;
+}
+else {
+errors = _errs4;
+if(vErrors !== null){
+if(_errs4){
+vErrors.length = _errs4;
+}
+else {
+vErrors = null;
+}
 }
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate76.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate76.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate76.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate76.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate76.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate76.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate76.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate76.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate76.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate76.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate76.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate76.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate76.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern5.test(data16)){
-validate76.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate76.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs35 = errors;
-if(typeof data.host !== "string"){
-validate76.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate76.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate76.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate76.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate76.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -10590,13 +9918,13 @@ return false;
 validate76.errors = vErrors;
 return errors === 0;
 }
-validate76.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate76.evaluated = {"props":{"auth_key":true,"clear_access_rules":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_3 = validate77;
-const schema88 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_3"};
+export const v_listShares_query_0 = validate77;
+const schema88 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_0"};
 
 function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_3" */;
+/*# sourceURL="v_listShares_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate77.evaluated;
@@ -10734,10 +10062,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate77.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate77.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -10746,10 +10074,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate77.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate77.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -10758,10 +10086,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate77.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate77.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -10770,10 +10098,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.status !== undefined){
 const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate77.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate77.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -10782,48 +10110,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate77.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate77.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate77.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern5.test(data16)){
+let data13 = data.is_public;
+const _errs27 = errors;
+if(errors === _errs27){
+if(typeof data13 === "string"){
+if(!pattern5.test(data13)){
 validate77.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -10833,16 +10125,52 @@ validate77.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs33 === errors;
+var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs35 = errors;
+const _errs29 = errors;
 if(typeof data.host !== "string"){
 validate77.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs31 = errors;
+if(typeof data.share_server_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_network_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_type_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -10851,10 +10179,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.share_group_id !== undefined){
 const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -10863,10 +10191,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -10875,10 +10203,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.metadata !== undefined){
 const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate77.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -10887,10 +10215,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.extra_specs !== undefined){
 const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate77.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -10899,103 +10227,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate77.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate77.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate77.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate77.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate77.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data28 = data.with_count;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern5.test(data28)){
-validate77.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate77.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -11028,13 +10269,13 @@ return false;
 validate77.errors = vErrors;
 return errors === 0;
 }
-validate77.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+validate77.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_4 = validate78;
-const schema89 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_4"};
+export const v_listShares_query_1 = validate78;
+const schema89 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_1"};
 
 function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_4" */;
+/*# sourceURL="v_listShares_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate78.evaluated;
@@ -11172,10 +10413,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate78.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate78.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -11184,10 +10425,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate78.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate78.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -11196,10 +10437,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate78.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate78.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -11208,10 +10449,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.status !== undefined){
 const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate78.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate78.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -11220,48 +10461,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate78.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate78.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate78.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern5.test(data16)){
+let data13 = data.is_public;
+const _errs27 = errors;
+if(errors === _errs27){
+if(typeof data13 === "string"){
+if(!pattern5.test(data13)){
 validate78.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -11271,16 +10476,52 @@ validate78.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs33 === errors;
+var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs35 = errors;
+const _errs29 = errors;
 if(typeof data.host !== "string"){
 validate78.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs31 = errors;
+if(typeof data.share_server_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_network_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_type_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -11289,10 +10530,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.share_group_id !== undefined){
 const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -11301,10 +10542,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -11313,10 +10554,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.metadata !== undefined){
 const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate78.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -11325,10 +10566,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.extra_specs !== undefined){
 const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate78.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -11337,10 +10578,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.export_location_id !== undefined){
 const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -11349,10 +10590,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.export_location_path !== undefined){
 const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate78.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_path !== "string"){
+validate78.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -11361,99 +10602,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate78.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate78.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate78.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate78.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data28 = data.is_soft_deleted;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern5.test(data28)){
-validate78.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate78.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data29 = data.with_count;
-const _errs59 = errors;
-if(errors === _errs59){
-if(typeof data29 === "string"){
-if(!pattern5.test(data29)){
-validate78.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate78.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
 }
 }
 }
@@ -11488,13 +10646,13 @@ return false;
 validate78.errors = vErrors;
 return errors === 0;
 }
-validate78.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+validate78.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_5 = validate79;
-const schema90 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_5"};
+export const v_listShares_query_2 = validate79;
+const schema90 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_2"};
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_5" */;
+/*# sourceURL="v_listShares_query_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate79.evaluated;
@@ -11868,63 +11026,6 @@ var valid0 = _errs55 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data28 = data.is_soft_deleted;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern5.test(data28)){
-validate79.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate79.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-const _errs59 = errors;
-if(typeof data.availability_zone !== "string"){
-validate79.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data30 = data.with_count;
-const _errs61 = errors;
-if(errors === _errs61){
-if(typeof data30 === "string"){
-if(!pattern5.test(data30)){
-validate79.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate79.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs61 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
 }
 }
 }
@@ -11961,13 +11062,13 @@ return false;
 validate79.errors = vErrors;
 return errors === 0;
 }
-validate79.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+validate79.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_0 = validate80;
-const schema91 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_0"};
+export const v_listShares_query_3 = validate80;
+const schema91 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_3"};
 
 function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_0" */;
+/*# sourceURL="v_listShares_query_3" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate80.evaluated;
@@ -12057,20 +11158,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate80.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.all_tenants !== "string"){
+validate80.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate80.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -12078,10 +11170,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.project_id !== undefined){
 const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate80.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.project_id !== "string"){
+validate80.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -12090,10 +11182,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.name !== undefined){
 const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate80.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate80.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -12102,10 +11194,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data.display_name !== undefined){
 const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate80.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate80.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -12114,10 +11206,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate80.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate80.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -12138,10 +11230,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.description !== undefined){
 const _errs23 = errors;
-if(typeof data.display_description !== "string"){
-validate80.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate80.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -12150,10 +11242,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs25 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate80.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate80.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -12162,10 +11254,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data["description~"] !== undefined){
 const _errs27 = errors;
-if(typeof data.status !== "string"){
-validate80.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate80.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -12174,12 +11266,36 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_public !== undefined){
-let data14 = data.is_public;
+if(data["display_description~"] !== undefined){
 const _errs29 = errors;
-if(errors === _errs29){
-if(typeof data14 === "string"){
-if(!pattern5.test(data14)){
+if(typeof data["display_description~"] !== "string"){
+validate80.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs31 = errors;
+if(typeof data.status !== "string"){
+validate80.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern5.test(data16)){
 validate80.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -12189,40 +11305,16 @@ validate80.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs31 = errors;
-if(typeof data.host !== "string"){
-validate80.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_server_id !== "string"){
-validate80.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.host !== undefined){
 const _errs35 = errors;
-if(typeof data.share_network_id !== "string"){
-validate80.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.host !== "string"){
+validate80.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -12231,10 +11323,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.share_server_id !== undefined){
 const _errs37 = errors;
-if(typeof data.share_type_id !== "string"){
-validate80.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_server_id !== "string"){
+validate80.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -12243,10 +11335,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.share_network_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_group_id !== "string"){
-validate80.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_network_id !== "string"){
+validate80.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -12255,10 +11347,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.share_type_id !== undefined){
 const _errs41 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate80.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_type_id !== "string"){
+validate80.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -12267,10 +11359,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.share_group_id !== undefined){
 const _errs43 = errors;
-if(typeof data.metadata !== "string"){
-validate80.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate80.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -12279,10 +11371,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs45 = errors;
-if(typeof data.extra_specs !== "string"){
-validate80.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate80.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -12291,16 +11383,90 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.mount_point_name !== undefined){
+if(data.metadata !== undefined){
 const _errs47 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate80.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate80.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs49 = errors;
+if(typeof data.extra_specs !== "string"){
+validate80.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs51 = errors;
+if(typeof data.export_location_id !== "string"){
+validate80.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_path !== "string"){
+validate80.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs55 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate80.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data28 = data.with_count;
+const _errs57 = errors;
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern5.test(data28)){
+validate80.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
 }
 }
 }
@@ -12334,13 +11500,13 @@ return false;
 validate80.errors = vErrors;
 return errors === 0;
 }
-validate80.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate80.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_1 = validate81;
-const schema92 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_1"};
+export const v_listShares_query_4 = validate81;
+const schema92 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_4"};
 
 function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_1" */;
+/*# sourceURL="v_listShares_query_4" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate81.evaluated;
@@ -12430,20 +11596,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate81.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.all_tenants !== "string"){
+validate81.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate81.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -12451,10 +11608,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.project_id !== undefined){
 const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate81.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.project_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -12463,10 +11620,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.name !== undefined){
 const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate81.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -12475,10 +11632,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data.display_name !== undefined){
 const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate81.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate81.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -12487,10 +11644,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate81.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate81.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -12511,10 +11668,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.description !== undefined){
 const _errs23 = errors;
-if(typeof data.display_description !== "string"){
-validate81.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate81.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -12523,10 +11680,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs25 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate81.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate81.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -12535,10 +11692,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data["description~"] !== undefined){
 const _errs27 = errors;
-if(typeof data.status !== "string"){
-validate81.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate81.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -12547,12 +11704,36 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_public !== undefined){
-let data14 = data.is_public;
+if(data["display_description~"] !== undefined){
 const _errs29 = errors;
-if(errors === _errs29){
-if(typeof data14 === "string"){
-if(!pattern5.test(data14)){
+if(typeof data["display_description~"] !== "string"){
+validate81.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs31 = errors;
+if(typeof data.status !== "string"){
+validate81.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern5.test(data16)){
 validate81.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -12562,40 +11743,16 @@ validate81.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs31 = errors;
-if(typeof data.host !== "string"){
-validate81.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_server_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.host !== undefined){
 const _errs35 = errors;
-if(typeof data.share_network_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.host !== "string"){
+validate81.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -12604,10 +11761,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.share_server_id !== undefined){
 const _errs37 = errors;
-if(typeof data.share_type_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_server_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -12616,10 +11773,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.share_network_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_group_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_network_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -12628,10 +11785,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.share_type_id !== undefined){
 const _errs41 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_type_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -12640,10 +11797,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.share_group_id !== undefined){
 const _errs43 = errors;
-if(typeof data.metadata !== "string"){
-validate81.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -12652,10 +11809,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs45 = errors;
-if(typeof data.extra_specs !== "string"){
-validate81.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -12664,10 +11821,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.export_location_id !== undefined){
+if(data.metadata !== undefined){
 const _errs47 = errors;
-if(typeof data.export_location_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate81.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -12676,10 +11833,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.export_location_path !== undefined){
+if(data.extra_specs !== undefined){
 const _errs49 = errors;
-if(typeof data.export_location_path !== "string"){
-validate81.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate81.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
@@ -12688,16 +11845,86 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.mount_point_name !== undefined){
+if(data.export_location_id !== undefined){
 const _errs51 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate81.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs51 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_path !== "string"){
+validate81.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs55 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate81.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data28 = data.is_soft_deleted;
+const _errs57 = errors;
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern5.test(data28)){
+validate81.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate81.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data29 = data.with_count;
+const _errs59 = errors;
+if(errors === _errs59){
+if(typeof data29 === "string"){
+if(!pattern5.test(data29)){
+validate81.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate81.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
 }
 }
 }
@@ -12733,13 +11960,13 @@ return false;
 validate81.errors = vErrors;
 return errors === 0;
 }
-validate81.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate81.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_2 = validate82;
-const schema93 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_2"};
+export const v_listShares_query_5 = validate82;
+const schema93 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_5"};
 
 function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_2" */;
+/*# sourceURL="v_listShares_query_5" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate82.evaluated;
@@ -12829,20 +12056,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate82.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.all_tenants !== "string"){
+validate82.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate82.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -12850,10 +12068,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.project_id !== undefined){
 const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate82.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.project_id !== "string"){
+validate82.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -12862,10 +12080,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.name !== undefined){
 const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate82.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -12874,10 +12092,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data.display_name !== undefined){
 const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate82.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate82.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -12886,10 +12104,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate82.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate82.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -12898,10 +12116,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs21 = errors;
-if(typeof data["name~"] !== "string"){
-validate82.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate82.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -12910,10 +12128,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.description !== undefined){
 const _errs23 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate82.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate82.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -12922,10 +12140,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data.display_description !== undefined){
 const _errs25 = errors;
-if(typeof data.description !== "string"){
-validate82.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate82.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -12934,10 +12152,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data["description~"] !== undefined){
 const _errs27 = errors;
-if(typeof data.display_description !== "string"){
-validate82.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate82.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -12946,10 +12164,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs29 = errors;
-if(typeof data["description~"] !== "string"){
-validate82.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate82.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -12958,10 +12176,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.status !== undefined){
 const _errs31 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate82.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate82.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -12970,24 +12188,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
-const _errs33 = errors;
-if(typeof data.status !== "string"){
-validate82.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data17 = data.is_public;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data17 === "string"){
-if(!pattern5.test(data17)){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern5.test(data16)){
 validate82.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -12997,16 +12203,28 @@ validate82.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs37 = errors;
+const _errs35 = errors;
 if(typeof data.host !== "string"){
 validate82.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_server_id !== "string"){
+validate82.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -13015,10 +12233,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.share_network_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_server_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_network_id !== "string"){
+validate82.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -13027,10 +12245,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.share_type_id !== undefined){
 const _errs41 = errors;
-if(typeof data.share_network_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_type_id !== "string"){
+validate82.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -13039,10 +12257,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.share_group_id !== undefined){
 const _errs43 = errors;
-if(typeof data.share_type_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate82.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -13051,10 +12269,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs45 = errors;
-if(typeof data.share_group_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate82.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -13063,10 +12281,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.metadata !== undefined){
 const _errs47 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate82.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -13075,10 +12293,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.extra_specs !== undefined){
 const _errs49 = errors;
-if(typeof data.metadata !== "string"){
-validate82.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate82.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
@@ -13087,10 +12305,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.export_location_id !== undefined){
 const _errs51 = errors;
-if(typeof data.extra_specs !== "string"){
-validate82.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_id !== "string"){
+validate82.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs51 === errors;
@@ -13099,10 +12317,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.export_location_id !== undefined){
+if(data.export_location_path !== undefined){
 const _errs53 = errors;
-if(typeof data.export_location_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_path !== "string"){
+validate82.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs53 === errors;
@@ -13111,10 +12329,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.export_location_path !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs55 = errors;
-if(typeof data.export_location_path !== "string"){
-validate82.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate82.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs55 === errors;
@@ -13123,16 +12341,60 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.mount_point_name !== undefined){
+if(data.is_soft_deleted !== undefined){
+let data28 = data.is_soft_deleted;
 const _errs57 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate82.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern5.test(data28)){
+validate82.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
+}
+}
+else {
+validate82.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs57 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+const _errs59 = errors;
+if(typeof data.availability_zone !== "string"){
+validate82.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data30 = data.with_count;
+const _errs61 = errors;
+if(errors === _errs61){
+if(typeof data30 === "string"){
+if(!pattern5.test(data30)){
+validate82.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate82.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs61 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -13171,13 +12433,13 @@ return false;
 validate82.errors = vErrors;
 return errors === 0;
 }
-validate82.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate82.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_3 = validate83;
-const schema94 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSharesDetail_query_3"};
+export const v_listSharesDetail_query_0 = validate83;
+const schema94 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_0"};
 
 function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_3" */;
+/*# sourceURL="v_listSharesDetail_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate83.evaluated;
@@ -13336,10 +12598,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs21 = errors;
-if(typeof data["name~"] !== "string"){
-validate83.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate83.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -13348,10 +12610,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs23 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate83.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate83.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -13360,10 +12622,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs25 = errors;
-if(typeof data.description !== "string"){
-validate83.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate83.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -13372,10 +12634,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.status !== undefined){
 const _errs27 = errors;
-if(typeof data.display_description !== "string"){
-validate83.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate83.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -13384,48 +12646,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["description~"] !== "string"){
-validate83.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs31 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate83.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs33 = errors;
-if(typeof data.status !== "string"){
-validate83.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data17 = data.is_public;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data17 === "string"){
-if(!pattern5.test(data17)){
+let data14 = data.is_public;
+const _errs29 = errors;
+if(errors === _errs29){
+if(typeof data14 === "string"){
+if(!pattern5.test(data14)){
 validate83.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -13435,16 +12661,52 @@ validate83.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs29 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs37 = errors;
+const _errs31 = errors;
 if(typeof data.host !== "string"){
 validate83.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_server_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_network_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_type_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -13453,10 +12715,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.share_group_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_server_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -13465,10 +12727,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs41 = errors;
-if(typeof data.share_network_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate83.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -13477,10 +12739,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.metadata !== undefined){
 const _errs43 = errors;
-if(typeof data.share_type_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate83.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -13489,10 +12751,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.extra_specs !== undefined){
 const _errs45 = errors;
-if(typeof data.share_group_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate83.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -13501,103 +12763,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs47 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate83.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs49 = errors;
-if(typeof data.metadata !== "string"){
-validate83.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs51 = errors;
-if(typeof data.extra_specs !== "string"){
-validate83.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs55 = errors;
-if(typeof data.export_location_path !== "string"){
-validate83.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs57 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate83.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data29 = data.is_soft_deleted;
-const _errs59 = errors;
-if(errors === _errs59){
-if(typeof data29 === "string"){
-if(!pattern5.test(data29)){
-validate83.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate83.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -13631,13 +12806,13 @@ return false;
 validate83.errors = vErrors;
 return errors === 0;
 }
-validate83.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
+validate83.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_4 = validate84;
-const schema95 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"}},"$id":"v_listSharesDetail_query_4"};
+export const v_listSharesDetail_query_1 = validate84;
+const schema95 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_1"};
 
 function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_4" */;
+/*# sourceURL="v_listSharesDetail_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate84.evaluated;
@@ -13796,10 +12971,409 @@ else {
 var valid0 = true;
 }
 if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate84.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs23 = errors;
+if(typeof data.display_description !== "string"){
+validate84.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs25 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate84.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs27 = errors;
+if(typeof data.status !== "string"){
+validate84.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data14 = data.is_public;
+const _errs29 = errors;
+if(errors === _errs29){
+if(typeof data14 === "string"){
+if(!pattern5.test(data14)){
+validate84.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate84.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs31 = errors;
+if(typeof data.host !== "string"){
+validate84.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_server_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_network_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_type_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_group_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs41 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs43 = errors;
+if(typeof data.metadata !== "string"){
+validate84.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs45 = errors;
+if(typeof data.extra_specs !== "string"){
+validate84.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs47 = errors;
+if(typeof data.export_location_id !== "string"){
+validate84.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs49 = errors;
+if(typeof data.export_location_path !== "string"){
+validate84.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs51 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate84.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate84.errors = vErrors;
+return errors === 0;
+}
+validate84.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_2 = validate85;
+const schema96 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_2"};
+
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate85.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate85.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate85.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate85.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate85.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate85.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate85.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate85.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate85.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate85.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate85.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate85.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate85.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate85.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
 if(data["name~"] !== undefined){
 const _errs21 = errors;
 if(typeof data["name~"] !== "string"){
-validate84.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -13811,7 +13385,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs23 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -13823,7 +13397,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs25 = errors;
 if(typeof data.description !== "string"){
-validate84.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -13835,7 +13409,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs27 = errors;
 if(typeof data.display_description !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -13847,7 +13421,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs29 = errors;
 if(typeof data["description~"] !== "string"){
-validate84.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -13859,7 +13433,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs31 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -13871,7 +13445,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs33 = errors;
 if(typeof data.status !== "string"){
-validate84.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -13886,12 +13460,12 @@ const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data17 === "string"){
 if(!pattern5.test(data17)){
-validate84.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate85.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13904,7 +13478,7 @@ if(valid0){
 if(data.host !== undefined){
 const _errs37 = errors;
 if(typeof data.host !== "string"){
-validate84.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -13916,7 +13490,7 @@ if(valid0){
 if(data.share_server_id !== undefined){
 const _errs39 = errors;
 if(typeof data.share_server_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -13928,7 +13502,7 @@ if(valid0){
 if(data.share_network_id !== undefined){
 const _errs41 = errors;
 if(typeof data.share_network_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -13940,7 +13514,7 @@ if(valid0){
 if(data.share_type_id !== undefined){
 const _errs43 = errors;
 if(typeof data.share_type_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -13952,7 +13526,7 @@ if(valid0){
 if(data.share_group_id !== undefined){
 const _errs45 = errors;
 if(typeof data.share_group_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -13964,7 +13538,7 @@ if(valid0){
 if(data.snapshot_id !== undefined){
 const _errs47 = errors;
 if(typeof data.snapshot_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -13976,7 +13550,7 @@ if(valid0){
 if(data.metadata !== undefined){
 const _errs49 = errors;
 if(typeof data.metadata !== "string"){
-validate84.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
@@ -13988,7 +13562,7 @@ if(valid0){
 if(data.extra_specs !== undefined){
 const _errs51 = errors;
 if(typeof data.extra_specs !== "string"){
-validate84.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs51 === errors;
@@ -14000,7 +13574,7 @@ if(valid0){
 if(data.export_location_id !== undefined){
 const _errs53 = errors;
 if(typeof data.export_location_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs53 === errors;
@@ -14012,7 +13586,7 @@ if(valid0){
 if(data.export_location_path !== undefined){
 const _errs55 = errors;
 if(typeof data.export_location_path !== "string"){
-validate84.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs55 === errors;
@@ -14024,7 +13598,445 @@ if(valid0){
 if(data.mount_point_name !== undefined){
 const _errs57 = errors;
 if(typeof data.mount_point_name !== "string"){
-validate84.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate85.errors = vErrors;
+return errors === 0;
+}
+validate85.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_3 = validate86;
+const schema97 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSharesDetail_query_3"};
+
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_3" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate86.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate86.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate86.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate86.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate86.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate86.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate86.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate86.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate86.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate86.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate86.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate86.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate86.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["name~"] !== "string"){
+validate86.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs23 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate86.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs25 = errors;
+if(typeof data.description !== "string"){
+validate86.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs27 = errors;
+if(typeof data.display_description !== "string"){
+validate86.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["description~"] !== "string"){
+validate86.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs31 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate86.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs33 = errors;
+if(typeof data.status !== "string"){
+validate86.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data17 = data.is_public;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data17 === "string"){
+if(!pattern5.test(data17)){
+validate86.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate86.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs37 = errors;
+if(typeof data.host !== "string"){
+validate86.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_server_id !== "string"){
+validate86.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_network_id !== "string"){
+validate86.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_type_id !== "string"){
+validate86.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs45 = errors;
+if(typeof data.share_group_id !== "string"){
+validate86.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs47 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate86.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs49 = errors;
+if(typeof data.metadata !== "string"){
+validate86.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs51 = errors;
+if(typeof data.extra_specs !== "string"){
+validate86.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_id !== "string"){
+validate86.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs55 = errors;
+if(typeof data.export_location_path !== "string"){
+validate86.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs57 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate86.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs57 === errors;
@@ -14039,12 +14051,472 @@ const _errs59 = errors;
 if(errors === _errs59){
 if(typeof data29 === "string"){
 if(!pattern5.test(data29)){
-validate84.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate86.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate86.errors = vErrors;
+return errors === 0;
+}
+validate86.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_4 = validate87;
+const schema98 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"}},"$id":"v_listSharesDetail_query_4"};
+
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_4" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate87.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate87.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate87.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate87.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate87.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate87.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate87.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate87.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate87.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate87.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate87.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate87.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate87.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["name~"] !== "string"){
+validate87.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs23 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate87.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs25 = errors;
+if(typeof data.description !== "string"){
+validate87.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs27 = errors;
+if(typeof data.display_description !== "string"){
+validate87.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["description~"] !== "string"){
+validate87.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs31 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate87.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs33 = errors;
+if(typeof data.status !== "string"){
+validate87.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data17 = data.is_public;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data17 === "string"){
+if(!pattern5.test(data17)){
+validate87.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate87.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs37 = errors;
+if(typeof data.host !== "string"){
+validate87.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_server_id !== "string"){
+validate87.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_network_id !== "string"){
+validate87.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_type_id !== "string"){
+validate87.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs45 = errors;
+if(typeof data.share_group_id !== "string"){
+validate87.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs47 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate87.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs49 = errors;
+if(typeof data.metadata !== "string"){
+validate87.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs51 = errors;
+if(typeof data.extra_specs !== "string"){
+validate87.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_id !== "string"){
+validate87.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs55 = errors;
+if(typeof data.export_location_path !== "string"){
+validate87.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs57 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate87.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data29 = data.is_soft_deleted;
+const _errs59 = errors;
+if(errors === _errs59){
+if(typeof data29 === "string"){
+if(!pattern5.test(data29)){
+validate87.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate87.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14057,7 +14529,7 @@ if(valid0){
 if(data.availability_zone !== undefined){
 const _errs61 = errors;
 if(typeof data.availability_zone !== "string"){
-validate84.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate87.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs61 === errors;
@@ -14097,1687 +14569,6 @@ var valid0 = true;
 }
 }
 else {
-validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate84.errors = vErrors;
-return errors === 0;
-}
-validate84.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShare_body_0 = validate85;
-const schema96 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_0"};
-
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate85.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate85.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_proto !== undefined){
-const _errs1 = errors;
-if(typeof data.share_proto !== "string"){
-validate85.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data1 = data.size;
-const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate85.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema96.properties.size.type},message:"must be integer,string,null"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate85.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate85.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate85.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema96.properties.name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate85.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data3 = data.description;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate85.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema96.properties.description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate85.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-let data4 = data.display_name;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate85.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema96.properties.display_name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate85.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-let data5 = data.display_description;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate85.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema96.properties.display_description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(func1(data5) > 255){
-validate85.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-let data6 = data.share_type;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate85.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema96.properties.share_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.volume_type !== undefined){
-let data7 = data.volume_type;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate85.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema96.properties.volume_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-let data8 = data.metadata;
-const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-const _errs21 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data9 === "string"){
-if(func1(data9) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data9) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs23 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(data8 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(Array.isArray(data8)){
-if(data8.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate85.errors = vErrors;
-return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data10 = data.is_public;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid4 = false;
-const _errs31 = errors;
-if(typeof data10 !== "boolean"){
-const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema96.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(!pattern5.test(data10)){
-const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-var _valid1 = _errs35 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-validate85.errors = vErrors;
-return false;
-}
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data11 = data.availability_zone;
-const _errs37 = errors;
-if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate85.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema96.properties.availability_zone.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-let data12 = data.share_network_id;
-const _errs39 = errors;
-if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate85.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema96.properties.share_network_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-let data13 = data.snapshot_id;
-const _errs41 = errors;
-if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate85.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema96.properties.snapshot_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate85.errors = vErrors;
-return errors === 0;
-}
-validate85.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShare_body_1 = validate86;
-const schema97 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_1"};
-
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate86.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate86.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_proto !== undefined){
-const _errs1 = errors;
-if(typeof data.share_proto !== "string"){
-validate86.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data1 = data.size;
-const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate86.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema97.properties.size.type},message:"must be integer,string,null"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate86.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate86.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema97.properties.name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data3 = data.description;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate86.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema97.properties.description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate86.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-let data4 = data.display_name;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate86.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema97.properties.display_name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate86.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-let data5 = data.display_description;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate86.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema97.properties.display_description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(func1(data5) > 255){
-validate86.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-let data6 = data.share_type;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate86.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema97.properties.share_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.volume_type !== undefined){
-let data7 = data.volume_type;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate86.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema97.properties.volume_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-let data8 = data.metadata;
-const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-const _errs21 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data9 === "string"){
-if(func1(data9) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data9) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs23 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(data8 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(Array.isArray(data8)){
-if(data8.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate86.errors = vErrors;
-return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data10 = data.is_public;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid4 = false;
-const _errs31 = errors;
-if(typeof data10 !== "boolean"){
-const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema97.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(!pattern5.test(data10)){
-const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-var _valid1 = _errs35 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-validate86.errors = vErrors;
-return false;
-}
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data11 = data.availability_zone;
-const _errs37 = errors;
-if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate86.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema97.properties.availability_zone.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-let data12 = data.share_network_id;
-const _errs39 = errors;
-if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate86.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema97.properties.share_network_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-let data13 = data.snapshot_id;
-const _errs41 = errors;
-if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate86.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema97.properties.snapshot_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-let data14 = data.share_group_id;
-const _errs43 = errors;
-if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate86.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema97.properties.share_group_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate86.errors = vErrors;
-return errors === 0;
-}
-validate86.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShare_body_2 = validate87;
-const schema98 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]}},"$id":"v_createShare_body_2"};
-
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_2" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate87.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate87.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_proto !== undefined){
-const _errs1 = errors;
-if(typeof data.share_proto !== "string"){
-validate87.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data1 = data.size;
-const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate87.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema98.properties.size.type},message:"must be integer,string,null"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate87.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate87.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema98.properties.name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data3 = data.description;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate87.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema98.properties.description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate87.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-let data4 = data.display_name;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate87.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema98.properties.display_name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate87.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-let data5 = data.display_description;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate87.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema98.properties.display_description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(func1(data5) > 255){
-validate87.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-let data6 = data.share_type;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate87.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema98.properties.share_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.volume_type !== undefined){
-let data7 = data.volume_type;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate87.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema98.properties.volume_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-let data8 = data.metadata;
-const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-const _errs21 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data9 === "string"){
-if(func1(data9) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data9) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs23 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(data8 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(Array.isArray(data8)){
-if(data8.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate87.errors = vErrors;
-return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data10 = data.is_public;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid4 = false;
-const _errs31 = errors;
-if(typeof data10 !== "boolean"){
-const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema98.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(!pattern5.test(data10)){
-const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-var _valid1 = _errs35 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-validate87.errors = vErrors;
-return false;
-}
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data11 = data.availability_zone;
-const _errs37 = errors;
-if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate87.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema98.properties.availability_zone.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-let data12 = data.share_network_id;
-const _errs39 = errors;
-if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate87.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema98.properties.share_network_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-let data13 = data.snapshot_id;
-const _errs41 = errors;
-if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate87.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema98.properties.snapshot_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-let data14 = data.share_group_id;
-const _errs43 = errors;
-if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate87.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema98.properties.share_group_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.scheduler_hints !== undefined){
-let data15 = data.scheduler_hints;
-const _errs45 = errors;
-const _errs46 = errors;
-let valid5 = false;
-const _errs47 = errors;
-if(errors === _errs47){
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.same_host !== undefined){
-let data16 = data15.same_host;
-const _errs49 = errors;
-if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema98.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-var valid6 = _errs49 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.different_host !== undefined){
-let data17 = data15.different_host;
-const _errs51 = errors;
-if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema98.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-var valid6 = _errs51 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.only_host !== undefined){
-let data18 = data15.only_host;
-const _errs53 = errors;
-if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema98.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-var valid6 = _errs53 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-var _valid2 = _errs47 === errors;
-valid5 = valid5 || _valid2;
-if(_valid2){
-var props1 = {};
-props1.same_host = true;
-props1.different_host = true;
-props1.only_host = true;
-}
-const _errs55 = errors;
-if(data15 !== null){
-const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-var _valid2 = _errs55 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-validate87.errors = vErrors;
-return false;
-}
-else {
-errors = _errs46;
-if(vErrors !== null){
-if(_errs46){
-vErrors.length = _errs46;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
 validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -15785,13 +14576,13 @@ return false;
 validate87.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true},"dynamicProps":false,"dynamicItems":false};
+validate87.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_3 = validate88;
-const schema99 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]}},"$id":"v_createShare_body_3"};
+export const v_createShare_body_0 = validate88;
+const schema99 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_0"};
 
 function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_3" */;
+/*# sourceURL="v_createShare_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate88.evaluated;
@@ -16271,163 +15062,6 @@ var valid0 = _errs41 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.share_group_id !== undefined){
-let data14 = data.share_group_id;
-const _errs43 = errors;
-if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate88.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema99.properties.share_group_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.scheduler_hints !== undefined){
-let data15 = data.scheduler_hints;
-const _errs45 = errors;
-const _errs46 = errors;
-let valid5 = false;
-const _errs47 = errors;
-if(errors === _errs47){
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.same_host !== undefined){
-let data16 = data15.same_host;
-const _errs49 = errors;
-if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema99.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-var valid6 = _errs49 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.different_host !== undefined){
-let data17 = data15.different_host;
-const _errs51 = errors;
-if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema99.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-var valid6 = _errs51 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.only_host !== undefined){
-let data18 = data15.only_host;
-const _errs53 = errors;
-if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema99.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-var valid6 = _errs53 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-var _valid2 = _errs47 === errors;
-valid5 = valid5 || _valid2;
-if(_valid2){
-var props1 = {};
-props1.same_host = true;
-props1.different_host = true;
-props1.only_host = true;
-}
-const _errs55 = errors;
-if(data15 !== null){
-const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-var _valid2 = _errs55 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-validate88.errors = vErrors;
-return false;
-}
-else {
-errors = _errs46;
-if(vErrors !== null){
-if(_errs46){
-vErrors.length = _errs46;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-let data19 = data.mount_point_name;
-const _errs57 = errors;
-if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
-validate88.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema99.properties.mount_point_name.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
 }
 }
 }
@@ -16450,13 +15084,13 @@ return false;
 validate88.errors = vErrors;
 return errors === 0;
 }
-validate88.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate88.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_4 = validate89;
-const schema100 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]},"encryption_key_ref":{"type":["string","null"]}},"$id":"v_createShare_body_4"};
+export const v_createShare_body_1 = validate89;
+const schema100 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_1"};
 
 function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_4" */;
+/*# sourceURL="v_createShare_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate89.evaluated;
@@ -16949,6 +15583,528 @@ var valid0 = _errs43 === errors;
 else {
 var valid0 = true;
 }
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate89.errors = vErrors;
+return errors === 0;
+}
+validate89.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShare_body_2 = validate90;
+const schema101 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]}},"$id":"v_createShare_body_2"};
+
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShare_body_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate90.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
+validate90.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_proto !== undefined){
+const _errs1 = errors;
+if(typeof data.share_proto !== "string"){
+validate90.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data1 = data.size;
+const _errs3 = errors;
+if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate90.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema101.properties.size.type},message:"must be integer,string,null"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate90.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate90.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate90.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema101.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate90.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate90.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema101.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate90.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data4 = data.display_name;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate90.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema101.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate90.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data5 = data.display_description;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate90.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema101.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate90.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+let data6 = data.share_type;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate90.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema101.properties.share_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume_type !== undefined){
+let data7 = data.volume_type;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate90.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema101.properties.volume_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data8 = data.metadata;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+const _errs21 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data8){
+let data9 = data8[key1];
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data9 === "string"){
+if(func1(data9) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data9) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs23 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+const _errs25 = errors;
+if(data8 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid1 = valid1 || _valid0;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data8)){
+if(data8.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs27 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate90.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data10 = data.is_public;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data10 !== "boolean"){
+const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data10 === 0) || (data10 === 1))){
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema101.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(!pattern5.test(data10)){
+const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs35 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate90.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data11 = data.availability_zone;
+const _errs37 = errors;
+if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
+validate90.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema101.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data12 = data.share_network_id;
+const _errs39 = errors;
+if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
+validate90.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema101.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+let data13 = data.snapshot_id;
+const _errs41 = errors;
+if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
+validate90.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema101.properties.snapshot_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+let data14 = data.share_group_id;
+const _errs43 = errors;
+if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
+validate90.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema101.properties.share_group_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
 if(valid0){
 if(data.scheduler_hints !== undefined){
 let data15 = data.scheduler_hints;
@@ -16962,7 +16118,7 @@ if(data15.same_host !== undefined){
 let data16 = data15.same_host;
 const _errs49 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema100.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema101.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -16981,7 +16137,7 @@ if(data15.different_host !== undefined){
 let data17 = data15.different_host;
 const _errs51 = errors;
 if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema100.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema101.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -17000,7 +16156,7 @@ if(data15.only_host !== undefined){
 let data18 = data15.only_host;
 const _errs53 = errors;
 if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema100.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema101.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -17058,7 +16214,658 @@ else {
 vErrors.push(err22);
 }
 errors++;
-validate89.errors = vErrors;
+validate90.errors = vErrors;
+return false;
+}
+else {
+errors = _errs46;
+if(vErrors !== null){
+if(_errs46){
+vErrors.length = _errs46;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate90.errors = vErrors;
+return errors === 0;
+}
+validate90.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShare_body_3 = validate91;
+const schema102 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]}},"$id":"v_createShare_body_3"};
+
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShare_body_3" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate91.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
+validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_proto !== undefined){
+const _errs1 = errors;
+if(typeof data.share_proto !== "string"){
+validate91.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data1 = data.size;
+const _errs3 = errors;
+if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate91.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema102.properties.size.type},message:"must be integer,string,null"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate91.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate91.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate91.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema102.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate91.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate91.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema102.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate91.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data4 = data.display_name;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate91.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema102.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate91.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data5 = data.display_description;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate91.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema102.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate91.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+let data6 = data.share_type;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate91.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema102.properties.share_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume_type !== undefined){
+let data7 = data.volume_type;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate91.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema102.properties.volume_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data8 = data.metadata;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+const _errs21 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data8){
+let data9 = data8[key1];
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data9 === "string"){
+if(func1(data9) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data9) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs23 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+const _errs25 = errors;
+if(data8 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid1 = valid1 || _valid0;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data8)){
+if(data8.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs27 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate91.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data10 = data.is_public;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data10 !== "boolean"){
+const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data10 === 0) || (data10 === 1))){
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema102.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(!pattern5.test(data10)){
+const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs35 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate91.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data11 = data.availability_zone;
+const _errs37 = errors;
+if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
+validate91.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema102.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data12 = data.share_network_id;
+const _errs39 = errors;
+if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
+validate91.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema102.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+let data13 = data.snapshot_id;
+const _errs41 = errors;
+if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
+validate91.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema102.properties.snapshot_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+let data14 = data.share_group_id;
+const _errs43 = errors;
+if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
+validate91.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema102.properties.share_group_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scheduler_hints !== undefined){
+let data15 = data.scheduler_hints;
+const _errs45 = errors;
+const _errs46 = errors;
+let valid5 = false;
+const _errs47 = errors;
+if(errors === _errs47){
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.same_host !== undefined){
+let data16 = data15.same_host;
+const _errs49 = errors;
+if((typeof data16 !== "string") && (data16 !== null)){
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema102.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+var valid6 = _errs49 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.different_host !== undefined){
+let data17 = data15.different_host;
+const _errs51 = errors;
+if((typeof data17 !== "string") && (data17 !== null)){
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema102.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+var valid6 = _errs51 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.only_host !== undefined){
+let data18 = data15.only_host;
+const _errs53 = errors;
+if((typeof data18 !== "string") && (data18 !== null)){
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema102.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+var valid6 = _errs53 === errors;
+}
+else {
+var valid6 = true;
+}
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+var _valid2 = _errs47 === errors;
+valid5 = valid5 || _valid2;
+if(_valid2){
+var props1 = {};
+props1.same_host = true;
+props1.different_host = true;
+props1.only_host = true;
+}
+const _errs55 = errors;
+if(data15 !== null){
+const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+var _valid2 = _errs55 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+validate91.errors = vErrors;
 return false;
 }
 else {
@@ -17082,7 +16889,672 @@ if(data.mount_point_name !== undefined){
 let data19 = data.mount_point_name;
 const _errs57 = errors;
 if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
-validate89.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema100.properties.mount_point_name.type},message:"must be string,integer,null"}];
+validate91.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema102.properties.mount_point_name.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate91.errors = vErrors;
+return errors === 0;
+}
+validate91.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShare_body_4 = validate92;
+const schema103 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]},"encryption_key_ref":{"type":["string","null"]}},"$id":"v_createShare_body_4"};
+
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShare_body_4" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate92.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
+validate92.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_proto !== undefined){
+const _errs1 = errors;
+if(typeof data.share_proto !== "string"){
+validate92.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data1 = data.size;
+const _errs3 = errors;
+if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate92.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema103.properties.size.type},message:"must be integer,string,null"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate92.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate92.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate92.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema103.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate92.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate92.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema103.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate92.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data4 = data.display_name;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate92.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema103.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate92.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data5 = data.display_description;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate92.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema103.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate92.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+let data6 = data.share_type;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate92.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema103.properties.share_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume_type !== undefined){
+let data7 = data.volume_type;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate92.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema103.properties.volume_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data8 = data.metadata;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+const _errs21 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data8){
+let data9 = data8[key1];
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data9 === "string"){
+if(func1(data9) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data9) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs23 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+const _errs25 = errors;
+if(data8 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid1 = valid1 || _valid0;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data8)){
+if(data8.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs27 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate92.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data10 = data.is_public;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data10 !== "boolean"){
+const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data10 === 0) || (data10 === 1))){
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema103.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(!pattern5.test(data10)){
+const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs35 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate92.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data11 = data.availability_zone;
+const _errs37 = errors;
+if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
+validate92.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema103.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data12 = data.share_network_id;
+const _errs39 = errors;
+if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
+validate92.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema103.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+let data13 = data.snapshot_id;
+const _errs41 = errors;
+if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
+validate92.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema103.properties.snapshot_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+let data14 = data.share_group_id;
+const _errs43 = errors;
+if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
+validate92.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema103.properties.share_group_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scheduler_hints !== undefined){
+let data15 = data.scheduler_hints;
+const _errs45 = errors;
+const _errs46 = errors;
+let valid5 = false;
+const _errs47 = errors;
+if(errors === _errs47){
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.same_host !== undefined){
+let data16 = data15.same_host;
+const _errs49 = errors;
+if((typeof data16 !== "string") && (data16 !== null)){
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema103.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+var valid6 = _errs49 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.different_host !== undefined){
+let data17 = data15.different_host;
+const _errs51 = errors;
+if((typeof data17 !== "string") && (data17 !== null)){
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema103.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+var valid6 = _errs51 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.only_host !== undefined){
+let data18 = data15.only_host;
+const _errs53 = errors;
+if((typeof data18 !== "string") && (data18 !== null)){
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema103.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+var valid6 = _errs53 === errors;
+}
+else {
+var valid6 = true;
+}
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+var _valid2 = _errs47 === errors;
+valid5 = valid5 || _valid2;
+if(_valid2){
+var props1 = {};
+props1.same_host = true;
+props1.different_host = true;
+props1.only_host = true;
+}
+const _errs55 = errors;
+if(data15 !== null){
+const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+var _valid2 = _errs55 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+validate92.errors = vErrors;
+return false;
+}
+else {
+errors = _errs46;
+if(vErrors !== null){
+if(_errs46){
+vErrors.length = _errs46;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+let data19 = data.mount_point_name;
+const _errs57 = errors;
+if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
+validate92.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema103.properties.mount_point_name.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs57 === errors;
@@ -17095,7 +17567,7 @@ if(data.encryption_key_ref !== undefined){
 let data20 = data.encryption_key_ref;
 const _errs59 = errors;
 if((typeof data20 !== "string") && (data20 !== null)){
-validate89.errors = [{instancePath:instancePath+"/encryption_key_ref",schemaPath:"#/properties/encryption_key_ref/type",keyword:"type",params:{type: schema100.properties.encryption_key_ref.type},message:"must be string,null"}];
+validate92.errors = [{instancePath:instancePath+"/encryption_key_ref",schemaPath:"#/properties/encryption_key_ref/type",keyword:"type",params:{type: schema103.properties.encryption_key_ref.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs59 === errors;
@@ -17122,23 +17594,23 @@ var valid0 = true;
 }
 }
 else {
-validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate89.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
-validate89.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true,"encryption_key_ref":true},"dynamicProps":false,"dynamicItems":false};
+validate92.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true,"encryption_key_ref":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShare_body_0 = validate90;
-const schema101 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateShare_body_0"};
+export const v_updateShare_body_0 = validate93;
+const schema104 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateShare_body_0"};
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateShare_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate90.evaluated;
+const evaluated0 = validate93.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17151,13 +17623,13 @@ if(data.display_name !== undefined){
 let data0 = data.display_name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate90.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema101.properties.display_name.type},message:"must be string,null"}];
+validate93.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema104.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate90.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate93.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -17172,13 +17644,13 @@ if(data.display_description !== undefined){
 let data1 = data.display_description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate90.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema101.properties.display_description.type},message:"must be string,null"}];
+validate93.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema104.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate90.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate93.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -17219,7 +17691,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema101.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema104.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -17266,7 +17738,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate90.errors = vErrors;
+validate93.errors = vErrors;
 return false;
 }
 else {
@@ -17289,128 +17761,6 @@ var valid0 = true;
 }
 }
 else {
-validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate90.errors = vErrors;
-return errors === 0;
-}
-validate90.evaluated = {"props":{"display_name":true,"display_description":true,"is_public":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_deleteShare_query_0 = validate91;
-const schema102 = {"type":"object","properties":{},"$id":"v_deleteShare_query_0"};
-
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_deleteShare_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate91.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate91.errors = vErrors;
-return errors === 0;
-}
-validate91.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-export const v_deleteShare_query_1 = validate92;
-const schema103 = {"type":"object","properties":{"share_group_id":{"type":"string"}},"$id":"v_deleteShare_query_1"};
-
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_deleteShare_query_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate92.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.share_group_id !== undefined){
-if(typeof data.share_group_id !== "string"){
-validate92.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-else {
-validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate92.errors = vErrors;
-return errors === 0;
-}
-validate92.evaluated = {"props":{"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_extendShare_body_0 = validate93;
-const schema104 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"}},"$id":"v_extendShare_body_0"};
-
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_extendShare_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate93.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.new_size === undefined) && (missing0 = "new_size")){
-validate93.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.new_size !== undefined){
-let data0 = data.new_size;
-const _errs1 = errors;
-if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-validate93.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema104.properties.new_size.type},message:"must be integer,string"}];
-return false;
-}
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 > 2147483647 || isNaN(data0)){
-validate93.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
-return false;
-}
-else {
-if(data0 < 0 || isNaN(data0)){
-validate93.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate93.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-}
-}
-else {
 validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -17418,13 +17768,13 @@ return false;
 validate93.errors = vErrors;
 return errors === 0;
 }
-validate93.evaluated = {"props":{"new_size":true},"dynamicProps":false,"dynamicItems":false};
+validate93.evaluated = {"props":{"display_name":true,"display_description":true,"is_public":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_extendShare_body_1 = validate94;
-const schema105 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_extendShare_body_1"};
+export const v_deleteShare_query_0 = validate94;
+const schema105 = {"type":"object","properties":{},"$id":"v_deleteShare_query_0"};
 
 function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_extendShare_body_1" */;
+/*# sourceURL="v_deleteShare_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate94.evaluated;
@@ -17435,10 +17785,68 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
+if(!(data && typeof data == "object" && !Array.isArray(data))){
+validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate94.errors = vErrors;
+return errors === 0;
+}
+validate94.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+export const v_deleteShare_query_1 = validate95;
+const schema106 = {"type":"object","properties":{"share_group_id":{"type":"string"}},"$id":"v_deleteShare_query_1"};
+
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_deleteShare_query_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate95.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.share_group_id !== undefined){
+if(typeof data.share_group_id !== "string"){
+validate95.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+else {
+validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate95.errors = vErrors;
+return errors === 0;
+}
+validate95.evaluated = {"props":{"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_extendShare_body_0 = validate96;
+const schema107 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"}},"$id":"v_extendShare_body_0"};
+
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_extendShare_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate96.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.new_size === undefined) && (missing0 = "new_size")){
-validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate96.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -17446,18 +17854,18 @@ if(data.new_size !== undefined){
 let data0 = data.new_size;
 const _errs1 = errors;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-validate94.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema105.properties.new_size.type},message:"must be integer,string"}];
+validate96.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema107.properties.new_size.type},message:"must be integer,string"}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 2147483647 || isNaN(data0)){
-validate94.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+validate96.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
 if(data0 < 0 || isNaN(data0)){
-validate94.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate96.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -17465,7 +17873,71 @@ return false;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate94.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate96.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate96.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate96.errors = vErrors;
+return errors === 0;
+}
+validate96.evaluated = {"props":{"new_size":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_extendShare_body_1 = validate97;
+const schema108 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_extendShare_body_1"};
+
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_extendShare_body_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate97.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.new_size === undefined) && (missing0 = "new_size")){
+validate97.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.new_size !== undefined){
+let data0 = data.new_size;
+const _errs1 = errors;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+validate97.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema108.properties.new_size.type},message:"must be integer,string"}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 2147483647 || isNaN(data0)){
+validate97.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data0 < 0 || isNaN(data0)){
+validate97.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate97.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
@@ -17507,7 +17979,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema105.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema108.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -17554,7 +18026,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate94.errors = vErrors;
+validate97.errors = vErrors;
 return false;
 }
 else {
@@ -17577,23 +18049,23 @@ var valid0 = true;
 }
 }
 else {
-validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate94.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
-validate94.evaluated = {"props":{"new_size":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate97.evaluated = {"props":{"new_size":true,"force":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_revertShare_body_0 = validate95;
-const schema106 = {"type":"object","required":["snapshot_id"],"properties":{"snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},"$id":"v_revertShare_body_0"};
+export const v_revertShare_body_0 = validate98;
+const schema109 = {"type":"object","required":["snapshot_id"],"properties":{"snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},"$id":"v_revertShare_body_0"};
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_revertShare_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate95.evaluated;
+const evaluated0 = validate98.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17604,7 +18076,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.snapshot_id === undefined) && (missing0 = "snapshot_id")){
-validate95.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate98.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -17614,12 +18086,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern73.test(data0)){
-validate95.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+validate98.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
 }
 else {
-validate95.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate98.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17627,23 +18099,23 @@ return false;
 }
 }
 else {
-validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate95.errors = vErrors;
+validate98.errors = vErrors;
 return errors === 0;
 }
-validate95.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
+validate98.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_0 = validate96;
-const schema107 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]}},"$id":"v_allowShareAccess_body_0"};
+export const v_allowShareAccess_body_0 = validate99;
+const schema110 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]}},"$id":"v_allowShareAccess_body_0"};
 
-function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate96.evaluated;
+const evaluated0 = validate99.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17654,14 +18126,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate96.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate99.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate96.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate99.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -17673,7 +18145,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate96.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate99.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -17686,7 +18158,7 @@ if(data.access_level !== undefined){
 let data2 = data.access_level;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate96.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema107.properties.access_level.type},message:"must be string,null"}];
+validate99.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema110.properties.access_level.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -17699,23 +18171,23 @@ var valid0 = true;
 }
 }
 else {
-validate96.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate96.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
-validate96.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true},"dynamicProps":false,"dynamicItems":false};
+validate99.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_1 = validate97;
-const schema108 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_allowShareAccess_body_1"};
+export const v_allowShareAccess_body_1 = validate100;
+const schema111 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_allowShareAccess_body_1"};
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate97.evaluated;
+const evaluated0 = validate100.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17726,14 +18198,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate97.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate100.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate97.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -17745,7 +18217,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate97.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -17758,7 +18230,7 @@ if(data.access_level !== undefined){
 let data2 = data.access_level;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate97.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema108.properties.access_level.type},message:"must be string,null"}];
+validate100.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema111.properties.access_level.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -17923,7 +18395,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate97.errors = vErrors;
+validate100.errors = vErrors;
 return false;
 }
 else {
@@ -17948,23 +18420,23 @@ var valid0 = true;
 }
 }
 else {
-validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate97.errors = vErrors;
+validate100.errors = vErrors;
 return errors === 0;
 }
-validate97.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate100.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_2 = validate98;
-const schema109 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"lock_visibility":{},"lock_deletion":{},"lock_reason":{"type":["string","integer","null"],"maxLength":1023}},"$id":"v_allowShareAccess_body_2"};
+export const v_allowShareAccess_body_2 = validate101;
+const schema112 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"lock_visibility":{},"lock_deletion":{},"lock_reason":{"type":["string","integer","null"],"maxLength":1023}},"$id":"v_allowShareAccess_body_2"};
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_2" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate98.evaluated;
+const evaluated0 = validate101.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17975,14 +18447,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate98.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate101.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate98.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate101.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -17994,7 +18466,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate98.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate101.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -18007,7 +18479,7 @@ if(data.access_level !== undefined){
 let data2 = data.access_level;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate98.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema109.properties.access_level.type},message:"must be string,null"}];
+validate101.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema112.properties.access_level.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -18172,7 +18644,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate98.errors = vErrors;
+validate101.errors = vErrors;
 return false;
 }
 else {
@@ -18196,13 +18668,13 @@ if(data.lock_reason !== undefined){
 let data5 = data.lock_reason;
 const _errs19 = errors;
 if(((typeof data5 !== "string") && (!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5))))) && (data5 !== null)){
-validate98.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema109.properties.lock_reason.type},message:"must be string,integer,null"}];
+validate101.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema112.properties.lock_reason.type},message:"must be string,integer,null"}];
 return false;
 }
 if(errors === _errs19){
 if(typeof data5 === "string"){
 if(func1(data5) > 1023){
-validate98.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
+validate101.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
 return false;
 }
 }
@@ -18219,23 +18691,23 @@ var valid0 = true;
 }
 }
 else {
-validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate98.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
-validate98.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true,"lock_visibility":true,"lock_deletion":true,"lock_reason":true},"dynamicProps":false,"dynamicItems":false};
+validate101.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true,"lock_visibility":true,"lock_deletion":true,"lock_reason":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_denyShareAccess_body_0 = validate99;
-const schema110 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]}},"$id":"v_denyShareAccess_body_0"};
+export const v_denyShareAccess_body_0 = validate102;
+const schema113 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]}},"$id":"v_denyShareAccess_body_0"};
 
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_denyShareAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate99.evaluated;
+const evaluated0 = validate102.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18246,37 +18718,37 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.access_id === undefined) && (missing0 = "access_id")){
-validate99.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate102.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_id !== undefined){
 let data0 = data.access_id;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate99.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema110.properties.access_id.type},message:"must be string,integer,null"}];
+validate102.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema113.properties.access_id.type},message:"must be string,integer,null"}];
 return false;
 }
 }
 }
 }
 else {
-validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate102.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate99.errors = vErrors;
+validate102.errors = vErrors;
 return errors === 0;
 }
-validate99.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
+validate102.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_denyShareAccess_body_1 = validate100;
-const schema111 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]},"unrestrict":{}},"$id":"v_denyShareAccess_body_1"};
+export const v_denyShareAccess_body_1 = validate103;
+const schema114 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]},"unrestrict":{}},"$id":"v_denyShareAccess_body_1"};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_denyShareAccess_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate100.evaluated;
+const evaluated0 = validate103.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18287,37 +18759,37 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.access_id === undefined) && (missing0 = "access_id")){
-validate100.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate103.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_id !== undefined){
 let data0 = data.access_id;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate100.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema111.properties.access_id.type},message:"must be string,integer,null"}];
+validate103.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema114.properties.access_id.type},message:"must be string,integer,null"}];
 return false;
 }
 }
 }
 }
 else {
-validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate100.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
-validate100.evaluated = {"props":{"access_id":true,"unrestrict":true},"dynamicProps":false,"dynamicItems":false};
+validate103.evaluated = {"props":{"access_id":true,"unrestrict":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareStatus_body_0 = validate101;
-const schema112 = {"type":"object","properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]},"os-status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareStatus_body_0"};
+export const v_resetShareStatus_body_0 = validate104;
+const schema115 = {"type":"object","properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]},"os-status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareStatus_body_0"};
 
-function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_resetShareStatus_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate101.evaluated;
+const evaluated0 = validate104.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18330,11 +18802,11 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate101.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate104.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((((data0 === "available") || (data0 === "creating")) || (data0 === "deleting")) || (data0 === "error")) || (data0 === "error_deleting")) || (data0 === "migrating")) || (data0 === "migrating_to")) || (data0 === "server_migrating"))){
-validate101.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema112.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate104.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema115.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -18347,11 +18819,11 @@ if(data["os-status"] !== undefined){
 let data1 = data["os-status"];
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate101.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate104.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((((data1 === "available") || (data1 === "creating")) || (data1 === "deleting")) || (data1 === "error")) || (data1 === "error_deleting")) || (data1 === "migrating")) || (data1 === "migrating_to")) || (data1 === "server_migrating"))){
-validate101.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/enum",keyword:"enum",params:{allowedValues: schema112.properties["os-status"].enum},message:"must be equal to one of the allowed values"}];
+validate104.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/enum",keyword:"enum",params:{allowedValues: schema115.properties["os-status"].enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -18362,23 +18834,23 @@ var valid0 = true;
 }
 }
 else {
-validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate101.errors = vErrors;
+validate104.errors = vErrors;
 return errors === 0;
 }
-validate101.evaluated = {"props":{"status":true,"os-status":true},"dynamicProps":false,"dynamicItems":false};
+validate104.evaluated = {"props":{"status":true,"os-status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareTaskState_body_0 = validate102;
-const schema113 = {"type":"object","properties":{"task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]},"os-task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]}},"$id":"v_resetShareTaskState_body_0"};
+export const v_resetShareTaskState_body_0 = validate105;
+const schema116 = {"type":"object","properties":{"task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]},"os-task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]}},"$id":"v_resetShareTaskState_body_0"};
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_resetShareTaskState_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate102.evaluated;
+const evaluated0 = validate105.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18391,11 +18863,11 @@ if(data.task_state !== undefined){
 let data0 = data.task_state;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate102.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/type",keyword:"type",params:{type: schema113.properties.task_state.type},message:"must be string,null"}];
+validate105.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/type",keyword:"type",params:{type: schema116.properties.task_state.type},message:"must be string,null"}];
 return false;
 }
 if(!(((((((((((((((data0 === "migration_starting") || (data0 === "migration_in_progress")) || (data0 === "migration_completing")) || (data0 === "migration_success")) || (data0 === "migration_error")) || (data0 === "migration_cancelled")) || (data0 === "migration_driver_in_progress")) || (data0 === "migration_driver_phase1_done")) || (data0 === "data_copying_starting")) || (data0 === "data_copying_in_progress")) || (data0 === "data_copying_completing")) || (data0 === "data_copying_completed")) || (data0 === "data_copying_cancelled")) || (data0 === "data_copying_error")) || (data0 === null))){
-validate102.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/enum",keyword:"enum",params:{allowedValues: schema113.properties.task_state.enum},message:"must be equal to one of the allowed values"}];
+validate105.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/enum",keyword:"enum",params:{allowedValues: schema116.properties.task_state.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -18408,353 +18880,17 @@ if(data["os-task_state"] !== undefined){
 let data1 = data["os-task_state"];
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate102.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/type",keyword:"type",params:{type: schema113.properties["os-task_state"].type},message:"must be string,null"}];
+validate105.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/type",keyword:"type",params:{type: schema116.properties["os-task_state"].type},message:"must be string,null"}];
 return false;
 }
 if(!(((((((((((((((data1 === "migration_starting") || (data1 === "migration_in_progress")) || (data1 === "migration_completing")) || (data1 === "migration_success")) || (data1 === "migration_error")) || (data1 === "migration_cancelled")) || (data1 === "migration_driver_in_progress")) || (data1 === "migration_driver_phase1_done")) || (data1 === "data_copying_starting")) || (data1 === "data_copying_in_progress")) || (data1 === "data_copying_completing")) || (data1 === "data_copying_completed")) || (data1 === "data_copying_cancelled")) || (data1 === "data_copying_error")) || (data1 === null))){
-validate102.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/enum",keyword:"enum",params:{allowedValues: schema113.properties["os-task_state"].enum},message:"must be equal to one of the allowed values"}];
+validate105.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/enum",keyword:"enum",params:{allowedValues: schema116.properties["os-task_state"].enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-else {
-validate102.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate102.errors = vErrors;
-return errors === 0;
-}
-validate102.evaluated = {"props":{"task_state":true,"os-task_state":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listSnapshotInstances_query_0 = validate103;
-const schema114 = {"type":"object","properties":{"snapshot_id":{"type":"string"}},"$id":"v_listSnapshotInstances_query_0"};
-
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotInstances_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate103.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.snapshot_id !== undefined){
-if(typeof data.snapshot_id !== "string"){
-validate103.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-else {
-validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate103.errors = vErrors;
-return errors === 0;
-}
-validate103.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_resetSnapshotInstanceStatus_body_0 = validate104;
-const schema115 = {"type":"object","required":["status"],"properties":{"status":{"type":"string"}},"$id":"v_resetSnapshotInstanceStatus_body_0"};
-
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetSnapshotInstanceStatus_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate104.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.status === undefined) && (missing0 = "status")){
-validate104.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.status !== undefined){
-if(typeof data.status !== "string"){
-validate104.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate104.errors = vErrors;
-return errors === 0;
-}
-validate104.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listSnapshots_query_0 = validate105;
-const schema116 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_0"};
-
-function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate105.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate105.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate105.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate105.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate105.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-let data2 = data.sort_key;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate105.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate105.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate105.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-let data3 = data.sort_dir;
-const _errs7 = errors;
-if(!((data3 === "asc") || (data3 === "desc"))){
-validate105.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema116.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs8 = errors;
-if(typeof data.project_id !== "string"){
-validate105.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs10 = errors;
-if(typeof data.name !== "string"){
-validate105.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs12 = errors;
-if(typeof data.display_name !== "string"){
-validate105.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs14 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate105.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs16 = errors;
-if(typeof data.display_description !== "string"){
-validate105.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs18 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate105.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs20 = errors;
-if(typeof data.status !== "string"){
-validate105.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_id !== undefined){
-const _errs22 = errors;
-if(typeof data.share_id !== "string"){
-validate105.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs24 = errors;
-if(typeof data.size !== "string"){
-validate105.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs26 = errors;
-if(typeof data.usage !== "string"){
-validate105.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-let data14 = data.all_tenants;
-const _errs28 = errors;
-if(errors === _errs28){
-if(typeof data14 === "string"){
-if(!pattern5.test(data14)){
-validate105.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate105.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -18766,13 +18902,13 @@ return false;
 validate105.errors = vErrors;
 return errors === 0;
 }
-validate105.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate105.evaluated = {"props":{"task_state":true,"os-task_state":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_1 = validate106;
-const schema117 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_1"};
+export const v_listSnapshotInstances_query_0 = validate106;
+const schema117 = {"type":"object","properties":{"snapshot_id":{"type":"string"}},"$id":"v_listSnapshotInstances_query_0"};
 
 function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_1" */;
+/*# sourceURL="v_listSnapshotInstances_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate106.evaluated;
@@ -18784,279 +18920,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate106.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(data.snapshot_id !== undefined){
+if(typeof data.snapshot_id !== "string"){
+validate106.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate106.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate106.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate106.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-let data2 = data.sort_key;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate106.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate106.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate106.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-let data3 = data.sort_dir;
-const _errs7 = errors;
-if(!((data3 === "asc") || (data3 === "desc"))){
-validate106.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema117.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs8 = errors;
-if(typeof data.project_id !== "string"){
-validate106.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs10 = errors;
-if(typeof data.name !== "string"){
-validate106.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs12 = errors;
-if(typeof data.display_name !== "string"){
-validate106.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs14 = errors;
-if(typeof data["name~"] !== "string"){
-validate106.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs16 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate106.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs18 = errors;
-if(typeof data.description !== "string"){
-validate106.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs20 = errors;
-if(typeof data.display_description !== "string"){
-validate106.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs22 = errors;
-if(typeof data["description~"] !== "string"){
-validate106.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs24 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate106.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs26 = errors;
-if(typeof data.status !== "string"){
-validate106.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_id !== undefined){
-const _errs28 = errors;
-if(typeof data.share_id !== "string"){
-validate106.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs30 = errors;
-if(typeof data.size !== "string"){
-validate106.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs32 = errors;
-if(typeof data.usage !== "string"){
-validate106.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-let data17 = data.all_tenants;
-const _errs34 = errors;
-if(errors === _errs34){
-if(typeof data17 === "string"){
-if(!pattern5.test(data17)){
-validate106.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate106.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -19068,13 +18935,13 @@ return false;
 validate106.errors = vErrors;
 return errors === 0;
 }
-validate106.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate106.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_2 = validate107;
-const schema118 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_2"};
+export const v_resetSnapshotInstanceStatus_body_0 = validate107;
+const schema118 = {"type":"object","required":["status"],"properties":{"status":{"type":"string"}},"$id":"v_resetSnapshotInstanceStatus_body_0"};
 
 function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_2" */;
+/*# sourceURL="v_resetSnapshotInstanceStatus_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate107.evaluated;
@@ -19086,291 +18953,16 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate107.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate107.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-let data2 = data.sort_key;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate107.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+let missing0;
+if((data.status === undefined) && (missing0 = "status")){
+validate107.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(func1(data2) < 1){
-validate107.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-let data3 = data.sort_dir;
-const _errs7 = errors;
-if(!((data3 === "asc") || (data3 === "desc"))){
-validate107.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema118.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs8 = errors;
-if(typeof data.project_id !== "string"){
-validate107.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs10 = errors;
-if(typeof data.name !== "string"){
-validate107.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs12 = errors;
-if(typeof data.display_name !== "string"){
-validate107.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs14 = errors;
-if(typeof data["name~"] !== "string"){
-validate107.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs16 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate107.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs18 = errors;
-if(typeof data.description !== "string"){
-validate107.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs20 = errors;
-if(typeof data.display_description !== "string"){
-validate107.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs22 = errors;
-if(typeof data["description~"] !== "string"){
-validate107.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs24 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate107.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.status !== undefined){
-const _errs26 = errors;
 if(typeof data.status !== "string"){
 validate107.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_id !== undefined){
-const _errs28 = errors;
-if(typeof data.share_id !== "string"){
-validate107.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs30 = errors;
-if(typeof data.size !== "string"){
-validate107.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs32 = errors;
-if(typeof data.usage !== "string"){
-validate107.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs34 = errors;
-if(typeof data.metadata !== "string"){
-validate107.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-let data18 = data.all_tenants;
-const _errs36 = errors;
-if(errors === _errs36){
-if(typeof data18 === "string"){
-if(!pattern5.test(data18)){
-validate107.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -19383,13 +18975,13 @@ return false;
 validate107.errors = vErrors;
 return errors === 0;
 }
-validate107.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate107.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_3 = validate108;
-const schema119 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_3"};
+export const v_listSnapshots_query_0 = validate108;
+const schema119 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_0"};
 
 function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_3" */;
+/*# sourceURL="v_listSnapshots_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate108.evaluated;
@@ -19519,10 +19111,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs14 = errors;
-if(typeof data["name~"] !== "string"){
-validate108.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate108.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -19531,10 +19123,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs16 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate108.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate108.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -19543,10 +19135,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs18 = errors;
-if(typeof data.description !== "string"){
-validate108.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate108.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -19555,10 +19147,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.status !== undefined){
 const _errs20 = errors;
-if(typeof data.display_description !== "string"){
-validate108.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate108.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -19567,10 +19159,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
+if(data.share_id !== undefined){
 const _errs22 = errors;
-if(typeof data["description~"] !== "string"){
-validate108.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_id !== "string"){
+validate108.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -19579,10 +19171,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.size !== undefined){
 const _errs24 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate108.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.size !== "string"){
+validate108.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -19591,10 +19183,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.usage !== undefined){
 const _errs26 = errors;
-if(typeof data.status !== "string"){
-validate108.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.usage !== "string"){
+validate108.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -19603,81 +19195,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_id !== undefined){
-const _errs28 = errors;
-if(typeof data.share_id !== "string"){
-validate108.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs30 = errors;
-if(typeof data.size !== "string"){
-validate108.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs32 = errors;
-if(typeof data.usage !== "string"){
-validate108.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs34 = errors;
-if(typeof data.metadata !== "string"){
-validate108.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data18 = data.with_count;
-const _errs36 = errors;
-if(errors === _errs36){
-if(typeof data18 === "string"){
-if(!pattern5.test(data18)){
-validate108.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate108.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.all_tenants !== undefined){
-let data19 = data.all_tenants;
-const _errs38 = errors;
-if(errors === _errs38){
-if(typeof data19 === "string"){
-if(!pattern5.test(data19)){
+let data14 = data.all_tenants;
+const _errs28 = errors;
+if(errors === _errs28){
+if(typeof data14 === "string"){
+if(!pattern5.test(data14)){
 validate108.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -19687,15 +19210,10 @@ validate108.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/pr
 return false;
 }
 }
-var valid0 = _errs38 === errors;
+var valid0 = _errs28 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-}
-}
 }
 }
 }
@@ -19720,13 +19238,13 @@ return false;
 validate108.errors = vErrors;
 return errors === 0;
 }
-validate108.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"with_count":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate108.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_0 = validate109;
-const schema120 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_0"};
+export const v_listSnapshots_query_1 = validate109;
+const schema120 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_1"};
 
 function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotsDetail_query_0" */;
+/*# sourceURL="v_listSnapshots_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate109.evaluated;
@@ -19820,20 +19338,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data4 = data.with_count;
+if(data.project_id !== undefined){
 const _errs8 = errors;
-if(errors === _errs8){
-if(typeof data4 === "string"){
-if(!pattern5.test(data4)){
-validate109.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.project_id !== "string"){
+validate109.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate109.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs8 === errors;
 }
@@ -19841,10 +19350,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.name !== undefined){
 const _errs10 = errors;
-if(typeof data.all_tenants !== "string"){
-validate109.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate109.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -19853,10 +19362,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.display_name !== undefined){
 const _errs12 = errors;
-if(typeof data.project_id !== "string"){
-validate109.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate109.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -19865,10 +19374,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data["name~"] !== undefined){
 const _errs14 = errors;
-if(typeof data.name !== "string"){
-validate109.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate109.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -19877,10 +19386,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs16 = errors;
-if(typeof data.display_name !== "string"){
-validate109.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate109.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -19889,10 +19398,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.description !== undefined){
 const _errs18 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate109.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate109.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -19913,10 +19422,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data["description~"] !== undefined){
 const _errs22 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate109.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate109.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -19925,10 +19434,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs24 = errors;
-if(typeof data.status !== "string"){
-validate109.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate109.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -19937,10 +19446,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_id !== undefined){
+if(data.status !== undefined){
 const _errs26 = errors;
-if(typeof data.share_id !== "string"){
-validate109.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate109.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -19949,10 +19458,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.size !== undefined){
+if(data.share_id !== undefined){
 const _errs28 = errors;
-if(typeof data.size !== "string"){
-validate109.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_id !== "string"){
+validate109.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -19961,16 +19470,51 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.usage !== undefined){
+if(data.size !== undefined){
 const _errs30 = errors;
-if(typeof data.usage !== "string"){
-validate109.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.size !== "string"){
+validate109.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs32 = errors;
+if(typeof data.usage !== "string"){
+validate109.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+let data17 = data.all_tenants;
+const _errs34 = errors;
+if(errors === _errs34){
+if(typeof data17 === "string"){
+if(!pattern5.test(data17)){
+validate109.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate109.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -19996,13 +19540,13 @@ return false;
 validate109.errors = vErrors;
 return errors === 0;
 }
-validate109.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate109.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_1 = validate110;
-const schema121 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_1"};
+export const v_listSnapshots_query_2 = validate110;
+const schema121 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_2"};
 
 function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotsDetail_query_1" */;
+/*# sourceURL="v_listSnapshots_query_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate110.evaluated;
@@ -20096,20 +19640,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data4 = data.with_count;
+if(data.project_id !== undefined){
 const _errs8 = errors;
-if(errors === _errs8){
-if(typeof data4 === "string"){
-if(!pattern5.test(data4)){
-validate110.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.project_id !== "string"){
+validate110.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate110.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs8 === errors;
 }
@@ -20117,10 +19652,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.name !== undefined){
 const _errs10 = errors;
-if(typeof data.all_tenants !== "string"){
-validate110.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate110.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -20129,10 +19664,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.display_name !== undefined){
 const _errs12 = errors;
-if(typeof data.project_id !== "string"){
-validate110.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate110.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -20141,10 +19676,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data["name~"] !== undefined){
 const _errs14 = errors;
-if(typeof data.name !== "string"){
-validate110.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate110.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -20153,10 +19688,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs16 = errors;
-if(typeof data.display_name !== "string"){
-validate110.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate110.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -20165,10 +19700,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data.description !== undefined){
 const _errs18 = errors;
-if(typeof data["name~"] !== "string"){
-validate110.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate110.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -20177,10 +19712,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs20 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate110.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate110.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -20189,10 +19724,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["description~"] !== undefined){
 const _errs22 = errors;
-if(typeof data.description !== "string"){
-validate110.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate110.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -20201,10 +19736,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs24 = errors;
-if(typeof data.display_description !== "string"){
-validate110.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate110.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -20213,10 +19748,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
+if(data.status !== undefined){
 const _errs26 = errors;
-if(typeof data["description~"] !== "string"){
-validate110.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate110.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -20225,10 +19760,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.share_id !== undefined){
 const _errs28 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate110.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_id !== "string"){
+validate110.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -20237,10 +19772,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.size !== undefined){
 const _errs30 = errors;
-if(typeof data.status !== "string"){
-validate110.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.size !== "string"){
+validate110.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -20249,10 +19784,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_id !== undefined){
+if(data.usage !== undefined){
 const _errs32 = errors;
-if(typeof data.share_id !== "string"){
-validate110.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.usage !== "string"){
+validate110.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -20261,10 +19796,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.size !== undefined){
+if(data.metadata !== undefined){
 const _errs34 = errors;
-if(typeof data.size !== "string"){
-validate110.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate110.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -20273,11 +19808,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.usage !== undefined){
+if(data.all_tenants !== undefined){
+let data18 = data.all_tenants;
 const _errs36 = errors;
-if(typeof data.usage !== "string"){
-validate110.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs36){
+if(typeof data18 === "string"){
+if(!pattern5.test(data18)){
+validate110.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
+}
+}
+else {
+validate110.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs36 === errors;
 }
@@ -20311,13 +19855,13 @@ return false;
 validate110.errors = vErrors;
 return errors === 0;
 }
-validate110.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate110.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_2 = validate111;
-const schema122 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_2"};
+export const v_listSnapshots_query_3 = validate111;
+const schema122 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_3"};
 
 function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotsDetail_query_2" */;
+/*# sourceURL="v_listSnapshots_query_3" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate111.evaluated;
@@ -20411,12 +19955,180 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data4 = data.with_count;
+if(data.project_id !== undefined){
 const _errs8 = errors;
-if(errors === _errs8){
-if(typeof data4 === "string"){
-if(!pattern5.test(data4)){
+if(typeof data.project_id !== "string"){
+validate111.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs10 = errors;
+if(typeof data.name !== "string"){
+validate111.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs12 = errors;
+if(typeof data.display_name !== "string"){
+validate111.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs14 = errors;
+if(typeof data["name~"] !== "string"){
+validate111.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs16 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate111.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs18 = errors;
+if(typeof data.description !== "string"){
+validate111.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs20 = errors;
+if(typeof data.display_description !== "string"){
+validate111.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs22 = errors;
+if(typeof data["description~"] !== "string"){
+validate111.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs24 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate111.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs26 = errors;
+if(typeof data.status !== "string"){
+validate111.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_id !== undefined){
+const _errs28 = errors;
+if(typeof data.share_id !== "string"){
+validate111.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+const _errs30 = errors;
+if(typeof data.size !== "string"){
+validate111.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs32 = errors;
+if(typeof data.usage !== "string"){
+validate111.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs34 = errors;
+if(typeof data.metadata !== "string"){
+validate111.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data18 = data.with_count;
+const _errs36 = errors;
+if(errors === _errs36){
+if(typeof data18 === "string"){
+if(!pattern5.test(data18)){
 validate111.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -20426,185 +20138,26 @@ validate111.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs10 = errors;
-if(typeof data.all_tenants !== "string"){
-validate111.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs12 = errors;
-if(typeof data.project_id !== "string"){
-validate111.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs14 = errors;
-if(typeof data.name !== "string"){
-validate111.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs16 = errors;
-if(typeof data.display_name !== "string"){
-validate111.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs18 = errors;
-if(typeof data["name~"] !== "string"){
-validate111.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs20 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate111.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs22 = errors;
-if(typeof data.description !== "string"){
-validate111.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs24 = errors;
-if(typeof data.display_description !== "string"){
-validate111.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs26 = errors;
-if(typeof data["description~"] !== "string"){
-validate111.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs28 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate111.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs30 = errors;
-if(typeof data.status !== "string"){
-validate111.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_id !== undefined){
-const _errs32 = errors;
-if(typeof data.share_id !== "string"){
-validate111.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs34 = errors;
-if(typeof data.size !== "string"){
-validate111.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs36 = errors;
-if(typeof data.usage !== "string"){
-validate111.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 var valid0 = _errs36 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.all_tenants !== undefined){
+let data19 = data.all_tenants;
 const _errs38 = errors;
-if(typeof data.metadata !== "string"){
-validate111.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs38){
+if(typeof data19 === "string"){
+if(!pattern5.test(data19)){
+validate111.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
+}
+}
+else {
+validate111.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs38 === errors;
 }
@@ -20639,13 +20192,13 @@ return false;
 validate111.errors = vErrors;
 return errors === 0;
 }
-validate111.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate111.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"with_count":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createSnapshot_body_0 = validate112;
-const schema123 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{}},"$id":"v_createSnapshot_body_0"};
+export const v_listSnapshotsDetail_query_0 = validate112;
+const schema123 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_0"};
 
 function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createSnapshot_body_0" */;
+/*# sourceURL="v_listSnapshotsDetail_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate112.evaluated;
@@ -20657,9 +20210,928 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate112.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate112.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate112.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate112.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+let data2 = data.sort_key;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate112.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate112.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate112.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+let data3 = data.sort_dir;
+const _errs7 = errors;
+if(!((data3 === "asc") || (data3 === "desc"))){
+validate112.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema123.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data4 = data.with_count;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data4 === "string"){
+if(!pattern5.test(data4)){
+validate112.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate112.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs10 = errors;
+if(typeof data.all_tenants !== "string"){
+validate112.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs12 = errors;
+if(typeof data.project_id !== "string"){
+validate112.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs14 = errors;
+if(typeof data.name !== "string"){
+validate112.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs16 = errors;
+if(typeof data.display_name !== "string"){
+validate112.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs18 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate112.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs20 = errors;
+if(typeof data.display_description !== "string"){
+validate112.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs22 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate112.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs24 = errors;
+if(typeof data.status !== "string"){
+validate112.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_id !== undefined){
+const _errs26 = errors;
+if(typeof data.share_id !== "string"){
+validate112.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+const _errs28 = errors;
+if(typeof data.size !== "string"){
+validate112.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs30 = errors;
+if(typeof data.usage !== "string"){
+validate112.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate112.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate112.errors = vErrors;
+return errors === 0;
+}
+validate112.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSnapshotsDetail_query_1 = validate113;
+const schema124 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_1"};
+
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSnapshotsDetail_query_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate113.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate113.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate113.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate113.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate113.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+let data2 = data.sort_key;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate113.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate113.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate113.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+let data3 = data.sort_dir;
+const _errs7 = errors;
+if(!((data3 === "asc") || (data3 === "desc"))){
+validate113.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema124.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data4 = data.with_count;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data4 === "string"){
+if(!pattern5.test(data4)){
+validate113.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate113.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs10 = errors;
+if(typeof data.all_tenants !== "string"){
+validate113.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs12 = errors;
+if(typeof data.project_id !== "string"){
+validate113.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs14 = errors;
+if(typeof data.name !== "string"){
+validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs16 = errors;
+if(typeof data.display_name !== "string"){
+validate113.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs18 = errors;
+if(typeof data["name~"] !== "string"){
+validate113.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs20 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate113.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs22 = errors;
+if(typeof data.description !== "string"){
+validate113.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs24 = errors;
+if(typeof data.display_description !== "string"){
+validate113.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs26 = errors;
+if(typeof data["description~"] !== "string"){
+validate113.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs28 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate113.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs30 = errors;
+if(typeof data.status !== "string"){
+validate113.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_id !== undefined){
+const _errs32 = errors;
+if(typeof data.share_id !== "string"){
+validate113.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+const _errs34 = errors;
+if(typeof data.size !== "string"){
+validate113.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs36 = errors;
+if(typeof data.usage !== "string"){
+validate113.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate113.errors = vErrors;
+return errors === 0;
+}
+validate113.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSnapshotsDetail_query_2 = validate114;
+const schema125 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_2"};
+
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSnapshotsDetail_query_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate114.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate114.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate114.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate114.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate114.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+let data2 = data.sort_key;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate114.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate114.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate114.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+let data3 = data.sort_dir;
+const _errs7 = errors;
+if(!((data3 === "asc") || (data3 === "desc"))){
+validate114.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema125.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data4 = data.with_count;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data4 === "string"){
+if(!pattern5.test(data4)){
+validate114.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate114.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs10 = errors;
+if(typeof data.all_tenants !== "string"){
+validate114.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs12 = errors;
+if(typeof data.project_id !== "string"){
+validate114.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs14 = errors;
+if(typeof data.name !== "string"){
+validate114.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs16 = errors;
+if(typeof data.display_name !== "string"){
+validate114.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs18 = errors;
+if(typeof data["name~"] !== "string"){
+validate114.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs20 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate114.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs22 = errors;
+if(typeof data.description !== "string"){
+validate114.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs24 = errors;
+if(typeof data.display_description !== "string"){
+validate114.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs26 = errors;
+if(typeof data["description~"] !== "string"){
+validate114.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs28 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate114.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs30 = errors;
+if(typeof data.status !== "string"){
+validate114.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_id !== undefined){
+const _errs32 = errors;
+if(typeof data.share_id !== "string"){
+validate114.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+const _errs34 = errors;
+if(typeof data.size !== "string"){
+validate114.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs36 = errors;
+if(typeof data.usage !== "string"){
+validate114.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs38 = errors;
+if(typeof data.metadata !== "string"){
+validate114.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs38 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate114.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate114.errors = vErrors;
+return errors === 0;
+}
+validate114.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createSnapshot_body_0 = validate115;
+const schema126 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{}},"$id":"v_createSnapshot_body_0"};
+
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createSnapshot_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate115.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.share_id === undefined) && (missing0 = "share_id")){
-validate112.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate115.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -20667,7 +21139,7 @@ if(data.share_id !== undefined){
 let data0 = data.share_id;
 const _errs1 = errors;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate112.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema123.properties.share_id.type},message:"must be string,integer,null"}];
+validate115.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema126.properties.share_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -20680,13 +21152,13 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate112.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema123.properties.name.type},message:"must be string,null"}];
+validate115.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema126.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate112.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate115.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20701,13 +21173,13 @@ if(data.description !== undefined){
 let data2 = data.description;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate112.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema123.properties.description.type},message:"must be string,null"}];
+validate115.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema126.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate112.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate115.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20722,13 +21194,13 @@ if(data.display_name !== undefined){
 let data3 = data.display_name;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate112.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema123.properties.display_name.type},message:"must be string,null"}];
+validate115.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema126.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate112.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate115.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20743,13 +21215,13 @@ if(data.display_description !== undefined){
 let data4 = data.display_description;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate112.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema123.properties.display_description.type},message:"must be string,null"}];
+validate115.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema126.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate112.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate115.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20766,23 +21238,23 @@ var valid0 = true;
 }
 }
 else {
-validate112.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate115.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate112.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
-validate112.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate115.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createSnapshot_body_1 = validate113;
-const schema124 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createSnapshot_body_1"};
+export const v_createSnapshot_body_1 = validate116;
+const schema127 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createSnapshot_body_1"};
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createSnapshot_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate113.evaluated;
+const evaluated0 = validate116.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20793,7 +21265,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.share_id === undefined) && (missing0 = "share_id")){
-validate113.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate116.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -20801,7 +21273,7 @@ if(data.share_id !== undefined){
 let data0 = data.share_id;
 const _errs1 = errors;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate113.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema124.properties.share_id.type},message:"must be string,integer,null"}];
+validate116.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema127.properties.share_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -20814,13 +21286,13 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema124.properties.name.type},message:"must be string,null"}];
+validate116.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema127.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate116.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20835,13 +21307,13 @@ if(data.description !== undefined){
 let data2 = data.description;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate113.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema124.properties.description.type},message:"must be string,null"}];
+validate116.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema127.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate113.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate116.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20856,13 +21328,13 @@ if(data.display_name !== undefined){
 let data3 = data.display_name;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate113.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema124.properties.display_name.type},message:"must be string,null"}];
+validate116.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema127.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate113.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate116.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -20877,13 +21349,13 @@ if(data.display_description !== undefined){
 let data4 = data.display_description;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate113.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema124.properties.display_description.type},message:"must be string,null"}];
+validate116.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema127.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate113.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate116.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21050,7 +21522,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate113.errors = vErrors;
+validate116.errors = vErrors;
 return false;
 }
 else {
@@ -21077,23 +21549,23 @@ var valid0 = true;
 }
 }
 else {
-validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate116.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate113.errors = vErrors;
+validate116.errors = vErrors;
 return errors === 0;
 }
-validate113.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate116.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateSnapshot_body_0 = validate114;
-const schema125 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateSnapshot_body_0"};
+export const v_updateSnapshot_body_0 = validate117;
+const schema128 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateSnapshot_body_0"};
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateSnapshot_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate114.evaluated;
+const evaluated0 = validate117.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21106,13 +21578,13 @@ if(data.display_name !== undefined){
 let data0 = data.display_name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate114.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema125.properties.display_name.type},message:"must be string,null"}];
+validate117.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema128.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate114.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate117.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21127,164 +21599,18 @@ if(data.display_description !== undefined){
 let data1 = data.display_description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate114.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema125.properties.display_description.type},message:"must be string,null"}];
+validate117.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema128.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate114.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate117.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
 }
 var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-else {
-validate114.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate114.errors = vErrors;
-return errors === 0;
-}
-validate114.evaluated = {"props":{"display_name":true,"display_description":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_allowSnapshotAccess_body_0 = validate115;
-const schema126 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"}},"$id":"v_allowSnapshotAccess_body_0"};
-
-function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_allowSnapshotAccess_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate115.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate115.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.access_type !== undefined){
-const _errs1 = errors;
-if(typeof data.access_type !== "string"){
-validate115.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.access_to !== undefined){
-const _errs3 = errors;
-if(typeof data.access_to !== "string"){
-validate115.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate115.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate115.errors = vErrors;
-return errors === 0;
-}
-validate115.evaluated = {"props":{"access_type":true,"access_to":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_denySnapshotAccess_body_0 = validate116;
-const schema127 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":"string"}},"$id":"v_denySnapshotAccess_body_0"};
-
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_denySnapshotAccess_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate116.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.access_id === undefined) && (missing0 = "access_id")){
-validate116.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.access_id !== undefined){
-if(typeof data.access_id !== "string"){
-validate116.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate116.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate116.errors = vErrors;
-return errors === 0;
-}
-validate116.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShareTypes_query_0 = validate117;
-const schema128 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":false},"$id":"v_listShareTypes_query_0"};
-
-function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareTypes_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate117.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.is_public !== undefined){
-const _errs1 = errors;
-if(typeof data.is_public !== "string"){
-validate117.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-var valid0 = false;
-validate117.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
-return false;
 }
 else {
 var valid0 = true;
@@ -21299,13 +21625,13 @@ return false;
 validate117.errors = vErrors;
 return errors === 0;
 }
-validate117.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate117.evaluated = {"props":{"display_name":true,"display_description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareTypes_query_1 = validate118;
-const schema129 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_1"};
+export const v_allowSnapshotAccess_body_0 = validate118;
+const schema129 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"}},"$id":"v_allowSnapshotAccess_body_0"};
 
 function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareTypes_query_1" */;
+/*# sourceURL="v_allowSnapshotAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate118.evaluated;
@@ -21317,10 +21643,16 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.is_public !== undefined){
+let missing0;
+if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
+validate118.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.access_type !== undefined){
 const _errs1 = errors;
-if(typeof data.is_public !== "string"){
-validate118.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.access_type !== "string"){
+validate118.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -21329,16 +21661,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.access_to !== undefined){
 const _errs3 = errors;
-if(typeof data.extra_specs !== "string"){
-validate118.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.access_to !== "string"){
+validate118.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -21350,16 +21683,155 @@ return false;
 validate118.errors = vErrors;
 return errors === 0;
 }
-validate118.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate118.evaluated = {"props":{"access_type":true,"access_to":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_0 = validate119;
-const schema130 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
+export const v_denySnapshotAccess_body_0 = validate119;
+const schema130 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":"string"}},"$id":"v_denySnapshotAccess_body_0"};
 
 function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareType_body_0" */;
+/*# sourceURL="v_denySnapshotAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate119.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.access_id === undefined) && (missing0 = "access_id")){
+validate119.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.access_id !== undefined){
+if(typeof data.access_id !== "string"){
+validate119.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
+validate119.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate119.errors = vErrors;
+return errors === 0;
+}
+validate119.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareTypes_query_0 = validate120;
+const schema131 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":false},"$id":"v_listShareTypes_query_0"};
+
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareTypes_query_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate120.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.is_public !== undefined){
+const _errs1 = errors;
+if(typeof data.is_public !== "string"){
+validate120.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+var valid0 = false;
+validate120.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate120.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate120.errors = vErrors;
+return errors === 0;
+}
+validate120.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareTypes_query_1 = validate121;
+const schema132 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_1"};
+
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareTypes_query_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate121.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.is_public !== undefined){
+const _errs1 = errors;
+if(typeof data.is_public !== "string"){
+validate121.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs3 = errors;
+if(typeof data.extra_specs !== "string"){
+validate121.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate121.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate121.errors = vErrors;
+return errors === 0;
+}
+validate121.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareType_body_0 = validate122;
+const schema133 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
+
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareType_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate122.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21372,13 +21844,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate119.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema130.properties.name.type},message:"must be string,null"}];
+validate122.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema133.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate119.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate122.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21422,7 +21894,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema130.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema133.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -21505,7 +21977,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate119.errors = vErrors;
+validate122.errors = vErrors;
 return false;
 }
 else {
@@ -21558,7 +22030,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema130.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema133.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -21641,7 +22113,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate119.errors = vErrors;
+validate122.errors = vErrors;
 return false;
 }
 else {
@@ -21673,7 +22145,7 @@ for(const key0 in data3){
 let data4 = data3[key0];
 const _errs32 = errors;
 if((((typeof data4 !== "string") && (typeof data4 !== "boolean")) && (!((typeof data4 == "number") && (isFinite(data4))))) && (data4 !== null)){
-const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema130.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema133.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -21750,7 +22222,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate119.errors = vErrors;
+validate122.errors = vErrors;
 return false;
 }
 else {
@@ -21772,7 +22244,7 @@ var valid0 = true;
 if(valid0){
 if(data.description !== undefined){
 var valid0 = false;
-validate119.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+validate122.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
@@ -21784,23 +22256,23 @@ var valid0 = true;
 }
 }
 else {
-validate119.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate122.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate119.errors = vErrors;
+validate122.errors = vErrors;
 return errors === 0;
 }
-validate119.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
+validate122.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_1 = validate120;
-const schema131 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_1"};
+export const v_createShareType_body_1 = validate123;
+const schema134 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_1"};
 
-function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareType_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate120.evaluated;
+const evaluated0 = validate123.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21813,13 +22285,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate120.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema131.properties.name.type},message:"must be string,null"}];
+validate123.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema134.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate120.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate123.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21834,13 +22306,13 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate120.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema131.properties.description.type},message:"must be string,null"}];
+validate123.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema134.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate120.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate123.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21884,7 +22356,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema131.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema134.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -21967,7 +22439,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate120.errors = vErrors;
+validate123.errors = vErrors;
 return false;
 }
 else {
@@ -22020,7 +22492,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data3 === 0) || (data3 === 1))){
-const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema131.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema134.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -22103,7 +22575,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate120.errors = vErrors;
+validate123.errors = vErrors;
 return false;
 }
 else {
@@ -22135,7 +22607,7 @@ for(const key0 in data4){
 let data5 = data4[key0];
 const _errs34 = errors;
 if((((typeof data5 !== "string") && (typeof data5 !== "boolean")) && (!((typeof data5 == "number") && (isFinite(data5))))) && (data5 !== null)){
-const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema131.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema134.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -22212,7 +22684,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate120.errors = vErrors;
+validate123.errors = vErrors;
 return false;
 }
 else {
@@ -22237,23 +22709,23 @@ var valid0 = true;
 }
 }
 else {
-validate120.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate123.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate120.errors = vErrors;
+validate123.errors = vErrors;
 return errors === 0;
 }
-validate120.evaluated = {"props":{"name":true,"description":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate123.evaluated = {"props":{"name":true,"description":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShareType_body_0 = validate121;
-const schema132 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_updateShareType_body_0"};
+export const v_updateShareType_body_0 = validate124;
+const schema135 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_updateShareType_body_0"};
 
-function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateShareType_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate121.evaluated;
+const evaluated0 = validate124.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22266,13 +22738,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate121.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema132.properties.name.type},message:"must be string,null"}];
+validate124.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema135.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate121.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate124.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -22287,13 +22759,13 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate121.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema132.properties.description.type},message:"must be string,null"}];
+validate124.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema135.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate121.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate124.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -22337,7 +22809,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema132.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema135.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -22420,7 +22892,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate121.errors = vErrors;
+validate124.errors = vErrors;
 return false;
 }
 else {
@@ -22443,14 +22915,14 @@ var valid0 = true;
 }
 }
 else {
-validate121.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate124.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate121.errors = vErrors;
+validate124.errors = vErrors;
 return errors === 0;
 }
-validate121.evaluated = {"props":{"name":true,"description":true,"share_type_access:is_public":true},"dynamicProps":false,"dynamicItems":false};
+validate124.evaluated = {"props":{"name":true,"description":true,"share_type_access:is_public":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_replaceExportLocationMetadata_body_0 = v_createExportLocationMetadata_body_0;
 export const v_updateExportLocationMetadataItem_body_0 = v_createExportLocationMetadata_body_0;
@@ -22476,6 +22948,7 @@ export const v_replaceShareReplicaMetadata_body_0 = v_updateAccessRuleMetadata_b
 export const v_updateShareReplicaMetadataItem_body_0 = v_updateAccessRuleMetadata_body_0;
 export const v_listShareReplicasDetail_query_0 = v_listShareReplicas_query_0;
 export const v_resetShareReplicaStatus_body_0 = v_resetShareInstanceStatus_body_0;
+export const v_listShareTransfersDetail_query_0 = v_listShareTransfers_query_0;
 export const v_shrinkShare_body_0 = v_extendShare_body_0;
 export const v_listSnapshotInstancesDetail_query_0 = v_listSnapshotInstances_query_0;
 export const v_createSnapshotMetadata_body_0 = v_updateAccessRuleMetadata_body_0;

@@ -29,6 +29,7 @@ import { shareResize } from './shareResize.ts';
 import { shareRevert } from './shareRevert.ts';
 import { shareState } from './shareState.ts';
 import { shares } from './shares.ts';
+import { shareTransfers } from './shareTransfers.ts';
 import { shareTypeAccess } from './shareTypeAccess.ts';
 import { shareTypes } from './shareTypes.ts';
 import { snapshotAccess } from './snapshotAccess.ts';
@@ -65,6 +66,7 @@ export const handlers = {
   ...shareResize,
   ...shareRevert,
   ...shareState,
+  ...shareTransfers,
   ...shareTypeAccess,
   ...shareTypes,
   ...shares,

@@ -10,6 +10,7 @@ export interface Settings {
   admin_only_el_metadata: readonly string[];
   use_scheduler_creating_share_from_snapshot: boolean;
   soft_deleted_share_retention_time: number;
+  transfer_retention_time: number;
   service_down_time: number;
   quota: QuotaDefaults & { reservation_expire: number };
 }

@@ -11,6 +11,7 @@ export interface JobSettings {
   capacity_weight_multiplier: number;
   use_scheduler_creating_share_from_snapshot: boolean;
   check_for_expired_shares_in_recycle_bin_interval: number;
+  check_for_expired_transfers: number;
   message_reap_interval: number;
   mount_tmp_location: string;
   data_node_mount_options: Readonly<Record<string, string>>;

@@ -4,6 +4,7 @@ import { expireReservations } from '#db/quotas.ts';
 import type { Tools } from './job.ts';
 import type { PeriodicTask } from './periodic.ts';
 import { emptyRecycleBin } from './recycleBin.ts';
+import { endExpiredTransfers } from './shareTransfers.ts';
 
 export function periodicTasks(tools: Tools): PeriodicTask[] {
   const { db, settings } = tools;
@@ -22,6 +23,11 @@ export function periodicTasks(tools: Tools): PeriodicTask[] {
       name: 'recycle bin',
       intervalMs: settings.check_for_expired_shares_in_recycle_bin_interval * 1000,
       run: () => emptyRecycleBin(tools),
+    },
+    {
+      name: 'expired transfers',
+      intervalMs: settings.check_for_expired_transfers * 1000,
+      run: () => endExpiredTransfers(tools),
     },
   ];
 }

@@ -30,6 +30,7 @@ export interface Objects {
   qosType: string;
   shareGroupType: string;
   resourceLock: string;
+  transfer: string;
 }
 
 const PATIENCE = 30_000;
@@ -104,6 +105,9 @@ export async function makeObjects(wire: Wire, progress: (text: string) => void):
     }),
     resourceLock: await client.id('demo', 'POST', '/resource-locks', 'resource_lock.id', {
       resource_lock: { resource_id: share, resource_type: 'share', lock_reason: 'swept' },
+    }),
+    transfer: await client.id('demo', 'POST', '/share-transfers', 'transfer.id', {
+      transfer: { share_id: await client.makeShare('default'), name: 'sweep' },
     }),
   };
 }

@@ -30,6 +30,10 @@ export const reads: Readonly<Record<string, Read>> = {
   '/resource-locks': { path: () => '/resource-locks?with_count=true' },
   '/resource-locks/{id}': { path: ({ resourceLock }) => `/resource-locks/${resourceLock}` },
 
+  '/share-transfers': { path: () => '/share-transfers' },
+  '/share-transfers/detail': { path: () => '/share-transfers/detail' },
+  '/share-transfers/{id}': { path: ({ transfer }) => `/share-transfers/${transfer}` },
+
   '/shares': { path: () => '/shares' },
   '/shares/detail': { path: () => '/shares/detail?with_count=true' },
   '/shares/{share_id}': { path: ({ share }) => `/shares/${share}` },

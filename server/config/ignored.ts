@@ -98,8 +98,6 @@ const withoutEffect: Readonly<Record<string, readonly string[]>> = {
     'is_deferred_deletion_enabled',
     'update_shares_status_on_ensure',
     'driver_updatable_metadata',
-    'transfer_retention_time',
-    'check_for_expired_transfers',
     'data_node_access_ips',
     'data_node_access_cert',
     'data_node_access_admin_user',

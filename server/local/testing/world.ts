@@ -29,6 +29,7 @@ export const HOST = 'testhost@fake';
 const settings = {
   ...schedulerSettings,
   osapi_max_limit: 1000,
+  transfer_retention_time: 300,
   default_share_type: null,
   default_share_group_type: null,
   enabled_share_protocols: ['NFS', 'CIFS'],
