@@ -48,3 +48,10 @@ export const standingSnapshotSubject = (snapshot: { id: string; instance_id: str
   what: 'Snapshot',
   id: snapshot.id,
 });
+
+export const backupSubject = (id: string): Subject => ({
+  table: 'share_backups',
+  where: sql`id = ${id}`,
+  what: 'Backup',
+  id,
+});

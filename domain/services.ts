@@ -32,6 +32,9 @@ export function backendOf(host: string): string {
   return host.split('#')[0]!;
 }
 
+/** The queue of the data workers. */
+export const DATA_QUEUE = 'data';
+
 /** The queue of a back end's worker; `host` may be a pool's full name. Queue names hold no colon. */
 export function shareQueue(host: string): string {
   return `share.${backendOf(host).replaceAll(':', '_')}`;

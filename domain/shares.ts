@@ -13,6 +13,7 @@ const settled = [
   'shrinking_error',
   'reverting_error',
   'shrinking_possible_data_loss_error',
+  'backup_restoring_error',
 ] as const;
 
 /** Status lives on share instances; the share's is that of the instance that stands for it. */
@@ -46,6 +47,14 @@ export const shareLife = lifecycle('share', {
     onError: 'reverting_error',
     refused: 'conflict',
   },
+  /** what happens to the share while a backup of it is made; the backup's own step has the job */
+  backUp: {
+    from: ['available'],
+    via: 'backup_creating',
+    to: 'available',
+    onError: 'available',
+    refused: 'invalidShare',
+  },
   /** offered to another project; no job: it ends when the offer does */
   transfer: {
     from: ['available'],
@@ -54,10 +63,18 @@ export const shareLife = lifecycle('share', {
     onError: 'available',
     refused: 'invalidShare',
   },
+  /** the same while a backup is written to it; a restore that failed can be begun again */
+  restoreBackup: {
+    from: ['available', 'backup_restoring_error'],
+    via: 'backup_restoring',
+    to: 'available',
+    onError: 'backup_restoring_error',
+    refused: 'invalidShare',
+  },
   /** a share that the back end has already comes under management */
   manage: { from: null, via: 'manage_starting', to: 'available', onError: 'manage_error' },
   unmanage: {
-    from: [...settled, 'unmanage_error', 'backup_restoring_error'],
+    from: [...settled, 'unmanage_error'],
     via: 'unmanage_starting',
     to: gone,
     onError: 'unmanage_error',

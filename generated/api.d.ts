@@ -567,6 +567,77 @@ export interface components {
             state: components["schemas"]["AccessState"];
             updated_at: components["schemas"]["NullableTimestamp"];
         };
+        ShareBackup: {
+            availability_zone: components["schemas"]["NullableString"];
+            backup_type: string | null;
+            created_at: components["schemas"]["Timestamp"];
+            description: components["schemas"]["NullableString"];
+            /** @description The data worker's */
+            host: string | null;
+            /** Format: uuid */
+            id: string;
+            name: components["schemas"]["NullableString"];
+            /** @description Per cent of the backup */
+            progress: string;
+            /** @description Per cent of the last restore */
+            restore_progress: string;
+            /** Format: uuid */
+            share_id: string;
+            /** @description GiB, what the share had when it was made */
+            size: number;
+            status: components["schemas"]["ShareBackupStatus"];
+            topic: string | null;
+            updated_at: components["schemas"]["NullableTimestamp"];
+        };
+        ShareBackupCreate: {
+            /** @description For back ends that back up themselves */
+            backup_options?: Record<string, unknown> | null;
+            description?: components["schemas"]["Label"];
+            name?: components["schemas"]["Label"];
+            share_id: string | number;
+        };
+        ShareBackupFilter: {
+            all_tenants?: string;
+            description?: string;
+            "description~"?: string;
+            limit?: components["schemas"]["Count"];
+            name?: string;
+            "name~"?: string;
+            offset?: components["schemas"]["Count"];
+            project_id?: string;
+            share_id?: string;
+            sort_dir?: string;
+            sort_key?: string;
+            status?: string;
+        };
+        ShareBackupResetStatus: {
+            status: string;
+        };
+        /** @description Nothing, or the id of the share to write to; alone, or as target_share_id of an object. */
+        ShareBackupRestore: unknown;
+        ShareBackupRestored: {
+            /** Format: uuid */
+            backup_id: string;
+            /**
+             * Format: uuid
+             * @description The share that is written to
+             */
+            share_id: string;
+        };
+        /** @description A status of backups. */
+        ShareBackupStatus: string;
+        ShareBackupSummary: {
+            /** Format: uuid */
+            id: string;
+            name: components["schemas"]["NullableString"];
+            /** Format: uuid */
+            share_id: string;
+            status: components["schemas"]["ShareBackupStatus"];
+        };
+        ShareBackupUpdate: {
+            description?: components["schemas"]["Label"];
+            name?: components["schemas"]["Label"];
+        };
         ShareCreate: {
             /** @description Name or id */
             availability_zone?: string | number | null;

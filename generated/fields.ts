@@ -46,6 +46,13 @@ export type SchemaName =
   | 'ServiceState'
   | 'EnsureShares'
   | 'AvailabilityZone'
+  | 'ShareBackupSummary'
+  | 'ShareBackup'
+  | 'ShareBackupCreate'
+  | 'ShareBackupUpdate'
+  | 'ShareBackupRestored'
+  | 'ShareBackupResetStatus'
+  | 'ShareBackupFilter'
   | 'ShareGroupType'
   | 'ShareGroupTypeCreate'
   | 'ShareGroupTypeFilter'
@@ -531,6 +538,59 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'name', since: 0, until: 99 },
     { name: 'created_at', since: 0, until: 99 },
     { name: 'updated_at', since: 0, until: 99 },
+  ],
+  ShareBackupSummary: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'share_id', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+  ],
+  ShareBackup: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'share_id', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'size', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'updated_at', since: 0, until: 99 },
+    { name: 'availability_zone', since: 0, until: 99 },
+    { name: 'progress', since: 0, until: 99 },
+    { name: 'restore_progress', since: 0, until: 99 },
+    { name: 'backup_type', since: 85, until: 99 },
+    { name: 'host', since: 0, until: 99, visibleTo: 'admin' },
+    { name: 'topic', since: 0, until: 99, visibleTo: 'admin' },
+  ],
+  ShareBackupCreate: [
+    { name: 'share_id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'backup_options', since: 0, until: 99 },
+  ],
+  ShareBackupUpdate: [
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+  ],
+  ShareBackupRestored: [
+    { name: 'backup_id', since: 0, until: 99 },
+    { name: 'share_id', since: 0, until: 99 },
+  ],
+  ShareBackupResetStatus: [
+    { name: 'status', since: 0, until: 99 },
+  ],
+  ShareBackupFilter: [
+    { name: 'limit', since: 0, until: 99 },
+    { name: 'offset', since: 0, until: 99 },
+    { name: 'sort_key', since: 0, until: 99 },
+    { name: 'sort_dir', since: 0, until: 99 },
+    { name: 'all_tenants', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'name~', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'description~', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'share_id', since: 0, until: 99 },
   ],
   ShareGroupType: [
     { name: 'id', since: 0, until: 99 },

@@ -428,6 +428,62 @@ export interface Operations {
     body: Schemas['EnsureShares'];
     result: void;
   };
+  /** Lists backups, in short. */
+  listShareBackups: {
+    path: None;
+    query: Schemas['ShareBackupFilter'];
+    body: undefined;
+    result: { share_backups: Schemas['ShareBackupSummary'][]; share_backup_links?: Schemas['NextLinks'] };
+  };
+  /** Lists backups with everything about them. */
+  listShareBackupsDetail: {
+    path: None;
+    query: Schemas['ShareBackupFilter'];
+    body: undefined;
+    result: { share_backups: Schemas['ShareBackup'][]; share_backup_links?: Schemas['NextLinks'] };
+  };
+  /** Makes a backup of a share. */
+  createShareBackup: {
+    path: None;
+    query: None;
+    body: Schemas['ShareBackupCreate'];
+    result: { share_backup: Schemas['ShareBackup'] };
+  };
+  /** Shows a backup. */
+  getShareBackup: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { share_backup: Schemas['ShareBackup'] };
+  };
+  /** Renames or describes a backup. */
+  updateShareBackup: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareBackupUpdate'];
+    result: { share_backup: Schemas['ShareBackup'] };
+  };
+  /** Deletes a backup. */
+  deleteShareBackup: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Writes a backup back to its share, or to another. */
+  restoreShareBackup: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareBackupRestore'];
+    result: { restore: Schemas['ShareBackupRestored'] };
+  };
+  /** Sets the status of a backup by hand. */
+  resetShareBackupStatus: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareBackupResetStatus'];
+    result: void;
+  };
   /** Lists share group types. */
   listShareGroupTypes: {
     path: None;

@@ -24,6 +24,7 @@ export const behaviours = {
   restrictedAccessRules: { since: 82, until: 99 },
   likeFilters: { since: 36, until: 99 },
   snapshotMetadata: { since: 73, until: 99 },
+  targetedRestore: { since: 91, until: 99 },
   snapshotSupportRequired: { since: 0, until: 23 },
   inferredExtraSpecs: { since: 24, until: 99 },
   snapshotAccessInheritance: { since: 99, until: 99 },

@@ -18,6 +18,7 @@ import type { Handlers } from './request.ts';
 import { resourceLocks } from './resourceLocks.ts';
 import { services } from './services.ts';
 import { shareAccess } from './shareAccess.ts';
+import { shareBackups } from './shareBackups.ts';
 import { shareGroupTypeAccess } from './shareGroupTypeAccess.ts';
 import { shareGroupTypes } from './shareGroupTypes.ts';
 import { shareInstances } from './shareInstances.ts';
@@ -56,6 +57,7 @@ export const handlers = {
   ...resourceLocks,
   ...services,
   ...shareAccess,
+  ...shareBackups,
   ...shareGroupTypeAccess,
   ...shareGroupTypes,
   ...shareInstances,

@@ -46,6 +46,10 @@ export const shareState = {
         throw fault('notAllowed', {
           reason: `Share ${share.id} has ${held.snapshots} snapshot(s); delete them first.`,
         });
+      if (held.backups > 0)
+        throw fault('notAllowed', {
+          reason: `Share ${share.id} has ${held.backups} backup(s); delete them first.`,
+        });
       if (held.replicas > 1)
         throw fault('conflict', { reason: `Share ${share.id} has replicas; delete them first.` });
       if (await hasLocks(tx, share.id))

@@ -95,10 +95,10 @@ async function refuseHeld(tx: Tx, share: ShareRow, force: boolean): Promise<void
     });
   if (held.replicas > 1)
     throw fault('conflict', { reason: `Share ${share.id} has replicas; delete them first.` });
-  if (held.backups > 0)
-    throw fault('conflict', {
-      reason: `Share ${share.id} has ${held.backups} backup(s); delete them first.`,
-    });
+  if (held.backups > 0) {
+    const reason = `Share ${share.id} has ${held.backups} backup(s); delete them first.`;
+    throw force ? fault('invalidShare', { reason }) : fault('notAllowed', { reason });
+  }
   if (!force && (await hasLocks(tx, share.id)))
     throw fault('notAllowed', {
       reason: `Share ${share.id} is locked against deletion; remove its resource locks first.`,

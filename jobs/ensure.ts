@@ -16,6 +16,9 @@ const served = new Set([
   'migrating',
   'reverting',
   'reverting_error',
+  'backup_creating',
+  'backup_restoring',
+  'backup_restoring_error',
   'ensuring',
 ]);
 

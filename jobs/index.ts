@@ -3,6 +3,7 @@ import { accessJobs } from './access.ts';
 import { dataJobs } from './data/attach.ts';
 import type { AnyJob } from './job.ts';
 import { managingJobs } from './managing.ts';
+import { shareBackupJobs } from './shareBackups.ts';
 import { replicaPromotionJobs } from './shareReplicaPromotion.ts';
 import { replicaStateJobs } from './shareReplicaState.ts';
 import { replicaJobList } from './shareReplicas.ts';
@@ -18,6 +19,7 @@ export const jobs: ReadonlyMap<string, AnyJob> = new Map(
     ...accessJobs,
     ...managingJobs,
     ...dataJobs,
+    ...shareBackupJobs,
     ...replicaJobList,
     ...replicaPromotionJobs,
     ...replicaStateJobs,

@@ -2,7 +2,6 @@
 import type { JobsOptions } from 'bullmq';
 
 export const SCHEDULER_QUEUE = 'scheduler';
-export const DATA_QUEUE = 'data';
 /** Where processes tell the relay that the outbox has something new. */
 export const OUTBOX_CHANNEL = 'shoal:outbox';
 /** A hash of `host@backend` to its last capability report. */

@@ -14,6 +14,14 @@ export interface JobSettings {
   check_for_expired_transfers: number;
   message_reap_interval: number;
   mount_tmp_location: string;
+  check_hash: boolean;
+  backup_mount_export: string | null;
+  backup_mount_template: string;
+  backup_unmount_template: string;
+  backup_mount_options: string;
+  backup_mount_proto: string;
+  backup_mount_tmp_location: string;
+  backup_continue_update_interval: number;
   data_node_mount_options: Readonly<Record<string, string>>;
   quota: QuotaDefaults & { reservation_expire: number };
 }

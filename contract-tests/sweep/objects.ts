@@ -30,6 +30,7 @@ export interface Objects {
   qosType: string;
   shareGroupType: string;
   resourceLock: string;
+  shareBackup: string;
   transfer: string;
 }
 
@@ -106,6 +107,7 @@ export async function makeObjects(wire: Wire, progress: (text: string) => void):
     resourceLock: await client.id('demo', 'POST', '/resource-locks', 'resource_lock.id', {
       resource_lock: { resource_id: share, resource_type: 'share', lock_reason: 'swept' },
     }),
+    shareBackup: await client.makeBackup(await client.makeShare('plain')),
     transfer: await client.id('demo', 'POST', '/share-transfers', 'transfer.id', {
       transfer: { share_id: await client.makeShare('default'), name: 'sweep' },
     }),
@@ -140,6 +142,7 @@ class Client {
       headers: {
         'X-Auth-Token': tokenOf(this.#identities[as]!),
         'X-OpenStack-Manila-API-Version': '2.99',
+        'X-OpenStack-Manila-API-Experimental': 'true',
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -189,6 +192,15 @@ class Client {
     });
     await this.wait(`/shares/${share}`, 'share.status', status);
     return share;
+  }
+
+  /** One that has ended, in error as there is nowhere for it to go. */
+  async makeBackup(share: string): Promise<string> {
+    const backup = await this.id('demo', 'POST', '/share-backups', 'share_backup.id', {
+      share_backup: { share_id: share, name: 'sweep' },
+    });
+    await this.wait(`/share-backups/${backup}`, 'share_backup.status', 'error');
+    return backup;
   }
 
   async makePrivateType(): Promise<string> {

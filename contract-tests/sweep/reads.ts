@@ -30,6 +30,10 @@ export const reads: Readonly<Record<string, Read>> = {
   '/resource-locks': { path: () => '/resource-locks?with_count=true' },
   '/resource-locks/{id}': { path: ({ resourceLock }) => `/resource-locks/${resourceLock}` },
 
+  '/share-backups': { path: () => '/share-backups' },
+  '/share-backups/detail': { path: () => '/share-backups/detail' },
+  '/share-backups/{id}': { path: ({ shareBackup }) => `/share-backups/${shareBackup}` },
+
   '/share-transfers': { path: () => '/share-transfers' },
   '/share-transfers/detail': { path: () => '/share-transfers/detail' },
   '/share-transfers/{id}': { path: ({ transfer }) => `/share-transfers/${transfer}` },

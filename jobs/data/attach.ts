@@ -21,7 +21,6 @@ export type Attached =
 /**
  * In the worker of the instance's back end: makes its files reachable for the data worker. It may be asked again.
  * Throws DriverError, unsupported where the back end opens no shares.
- * @public
  */
 export async function attachShare(run: Run, instance: InstanceRow, mode: 'ro' | 'rw'): Promise<Attached> {
   const { data } = driverOf(run, instance);
@@ -51,7 +50,6 @@ export class Detached extends DriverError {
 
 /**
  * In the data worker: opens what was attached; throws Detached when it isn't there (any more).
- * @public
  */
 export async function openTree(attached: Attached, id: string, run: Run): Promise<OpenTree> {
   if (attached.kind === 'nfs') return openMount(attached, id, run);
@@ -88,7 +86,6 @@ async function identityOf(path: string): Promise<string | null> {
 
 /**
  * Queues the detaching of an instance, in the transaction that ends its copy.
- * @public
  */
 export async function enqueueDetach(tx: Tx, instance: InstanceRow): Promise<void> {
   if (instance.host === null) return;

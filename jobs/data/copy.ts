@@ -10,6 +10,8 @@ import { oneAtATime } from './exclusion.ts';
 export interface CopyOptions {
   /** its end ends the copy, and leaves what was copied so far */
   signal: AbortSignal;
+  /** asked once nothing else writes there; throws when the copy isn't wanted any more */
+  begin?(): Promise<void>;
   /** whole per cent of the bytes, growing, 100 when all is done */
   onProgress?(percent: number): void;
   /** names at the top of the source that are neither copied nor removed */
@@ -27,6 +29,7 @@ const VANISHED = 24;
  */
 export async function copyTree(from: string, to: string, options: CopyOptions): Promise<void> {
   await oneAtATime(to, options.signal, async () => {
+    await options.begin?.();
     let shown = -1;
     const show = (percent: number) => {
       if (percent <= shown) return;

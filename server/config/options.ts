@@ -136,6 +136,17 @@ const dataWorker = {
   data_node_mount_options: dict({}, 'Mount options by protocol.'),
   mount_tmp_location: text('/tmp/', 'Where shares are mounted for copying.'),
   backup_mount_tmp_location: text('/tmp/', 'Where backups are mounted.'),
+  backup_mount_export: text(
+    null,
+    'Where backups go: an export (host:/path), or a directory of this machine.',
+  ),
+  backup_mount_template: text(
+    'mount -vt %(proto)s %(options)s %(export)s %(path)s',
+    'The command that mounts it.',
+  ),
+  backup_unmount_template: text('umount -v %(path)s', 'The command that unmounts it.'),
+  backup_mount_options: text('', 'Options of the mount, as in -o vers=4.2.'),
+  backup_mount_proto: text('nfs', 'Type of the mount.'),
   check_hash: boolean(false, 'Whether copied files are compared by checksum.'),
   backup_driver: text('manila.data.drivers.nfs.NFSBackupDriver', 'Where backups go.'),
   backup_continue_update_interval: integer(10, 'Seconds between looks at a backup.', atLeastOne),

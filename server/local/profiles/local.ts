@@ -1,7 +1,8 @@
 /**
  * One back end that serves NFS from this machine. Its shares are there again at the next start, on the port that
- * they were mounted from.
+ * they were mounted from. Backups go to a directory beside.
  */
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canOpenByHandle } from '#drivers/ganesha/privileges.ts';
 import { rememberedPort } from '../ports.ts';
@@ -32,6 +33,11 @@ export const local: Profile = {
       throw new Error(
         'NFS-Ganesha needs root: run this as root, or `make stack` for a service without storage',
       );
-    return { ganesha: { ganesha_service_port: await rememberedPort(join(directory, 'nfs-port')) } };
+    const backups = join(directory, 'backups');
+    await mkdir(backups, { recursive: true, mode: 0o700 });
+    return {
+      DEFAULT: { backup_mount_export: backups, backup_continue_update_interval: 1 },
+      ganesha: { ganesha_service_port: await rememberedPort(join(directory, 'nfs-port')) },
+    };
   },
 };

@@ -3,6 +3,8 @@
  * that handlers leave behind, scheduled and run here one after the other against a fake back end, `testhost@fake`.
  */
 import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { connect, type Db } from '#db/connection.ts';
 import { take, withQuota } from '#db/quotas.ts';
 import { registerService } from '#db/services.ts';
@@ -11,7 +13,7 @@ import { createEnforcer } from '#domain/policy/enforcer.ts';
 import { type QuotaDefaults, quotaResources } from '#domain/quotas.ts';
 import { sharesQuota } from '#domain/shares.ts';
 import { now } from '#domain/time.ts';
-import type { Driver } from '#drivers/driver.ts';
+import type { DataAccess, Driver } from '#drivers/driver.ts';
 import { createDriver } from '#drivers/index.ts';
 import type { Ctx } from '#handlers/context.ts';
 import type { Settings } from '#handlers/settings.ts';
@@ -37,6 +39,11 @@ const settings = {
   service_down_time: 86_400,
   admin_only_metadata: ['__affinity_same_host', '__affinity_different_host'],
   message_ttl: 3600,
+  mount_tmp_location: '/tmp/',
+  check_hash: true,
+  backup_mount_export: null as string | null,
+  backup_mount_tmp_location: '/tmp/',
+  backup_continue_update_interval: 0.01,
   quota: {
     ...(Object.fromEntries(quotaResources.map((name) => [name, 1000])) as QuotaDefaults),
     per_share_gigabytes: -1,
@@ -67,6 +74,8 @@ export interface World {
   setQuota(projectId: string, resource: string, limit: number): Promise<void>;
   /** Gives the back end other options (drivers/fake): failures, delays. */
   rebuild(options?: Record<string, string>): Promise<void>;
+  /** Has the back end open shares to the data worker, each a directory of its id in here, and backups go to `target`. */
+  openShares(directory: string, target: string | null): void;
   /** What jobs read of the back end's section: to be changed at will. */
   backendOptions: BackendSettings;
   /** Runs what waits for the share (or another resource), in order, each job by so many workers at once; answers the kinds of the jobs. */
@@ -83,12 +92,14 @@ export async function startWorld(): Promise<World> {
   const db = connect(database.address);
   const enforcer = createEnforcer();
   let driver: Driver = await fakeDriver();
+  let opened: { data?: DataAccess } = {};
+  const jobSettings = { ...settings };
   const backendOptions: BackendSettings = { unmanage_remove_access_rules: false };
   const tools = {
     db,
-    settings,
+    settings: jobSettings,
     log: () => {},
-    driver: (backend: string) => (backend === HOST ? driver : undefined),
+    driver: (backend: string) => (backend === HOST ? { ...driver, ...opened } : undefined),
     options: (backend: string) => (backend === HOST ? backendOptions : undefined),
     reports: async () => [{ host: HOST, at: now(), stats: await driver.stats(new AbortController().signal) }],
   } as unknown as Tools;
@@ -121,6 +132,10 @@ export async function startWorld(): Promise<World> {
     async rebuild(options) {
       driver = await fakeDriver(options);
     },
+    openShares(directory, target) {
+      opened = { data: directories(directory) };
+      jobSettings.backup_mount_export = target;
+    },
     backendOptions,
     async work(shareId, workers = 1) {
       const done: string[] = [];
@@ -148,6 +163,18 @@ export async function startWorld(): Promise<World> {
       await db.close();
       await database.stop();
     },
+  };
+}
+
+/** Shares as directories that are there for as long as they are attached. */
+function directories(root: string): DataAccess {
+  return {
+    async attach(share) {
+      const path = join(root, share.id);
+      await mkdir(path, { recursive: true });
+      return { kind: 'directory', path };
+    },
+    async detach() {},
   };
 }
 
