@@ -123,13 +123,14 @@ export interface RuledInstance extends RulesOfInstance {
 
 /**
  * The live instances of a share, as far as their rules are concerned, locked: until the transaction ends no job
- * settles their states.
+ * settles their states. A replica that no pool took is left out: it holds no rules, and never will.
  */
 export async function lockRuledInstances(tx: Tx, shareId: string): Promise<RuledInstance[]> {
   const rows = await tx.rows<Omit<RuledInstance, 'hasFailed'> & { hasFailed: number }>`
     SELECT i.id, i.status, i.host, EXISTS (SELECT 1 FROM share_instance_access_map m
       WHERE m.share_instance_id = i.id AND m.deleted = 'False' AND m.state = 'error') AS hasFailed
-    FROM share_instances i WHERE i.share_id = ${shareId} AND i.deleted = 'False' ORDER BY i.created_at, i.id FOR UPDATE`;
+    FROM share_instances i WHERE i.share_id = ${shareId} AND i.deleted = 'False'
+      AND NOT (i.host IS NULL AND i.replica_state <=> 'error') ORDER BY i.created_at, i.id FOR UPDATE`;
   return rows.map((row) => ({ ...row, hasFailed: row.hasFailed === 1 }));
 }
 

@@ -177,7 +177,8 @@ function addReplica(
       resource: share.id,
       payload: jobFor(ctx, {
         replicaId: id,
-        onlyHost: asked.scheduler_hints?.only_host ?? null,
+        // of others than administrators it is passed over
+        onlyHost: ctx.isAdmin ? (asked.scheduler_hints?.only_host ?? null) : null,
         isAdmin: ctx.isAdmin,
       }),
     });

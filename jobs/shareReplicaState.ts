@@ -56,7 +56,7 @@ export async function look(replica: InstanceRow, run: Run): Promise<Look> {
 }
 
 /** Queues a look at each replica of a back end, `host@backend`, whose share nothing is at work on. */
-export async function lookAtReplicas({ db }: Tools, backend: string): Promise<void> {
+export async function lookAtReplicas({ db }: Pick<Tools, 'db'>, backend: string): Promise<void> {
   for (const { id, shareId, host } of await quietReplicas(db, backend)) {
     await db.transaction((tx) =>
       enqueue(tx, {

@@ -218,7 +218,7 @@ async function addShare(db: Db, over: Partial<NewShare>): Promise<WorldShare> {
   await withQuota(db, async (tx) => {
     const owner = { projectId: share.projectId, userId: share.userId, shareTypeId: share.shareTypeId };
     await insertShare(tx, share);
-    await take(tx, owner, sharesQuota(share.size, null), settings.quota);
+    await take(tx, owner, sharesQuota(share.size, share.capabilities.replication_type), settings.quota);
   });
   const { id, instanceId, projectId, userId } = share;
   return { id, instanceId, projectId, userId };
