@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import {
   type AccessRule,
   type BackendShare,
+  type BackendShareServer,
   type BackendSnapshot,
   type Driver,
   DriverError,
@@ -27,6 +28,8 @@ export interface Workbench {
     /** null: no such file */
     read(share: BackendShare, file: string): Promise<string | null>;
   };
+  /** an address for a share server, another one each time; where the driver has share servers */
+  address?(): string;
   close(): Promise<void>;
 }
 
@@ -50,6 +53,38 @@ export function someShare(pool: string, over: Partial<BackendShare> = {}): Backe
     metadata: {},
     snapshotSupport: true,
     ...over,
+  };
+}
+
+/** In a subnet of its own, with so many ports in it. */
+export function someServer(address: string, ports: number): BackendShareServer {
+  const networkPorts = Array.from({ length: ports }, (_, index) => ({
+    id: randomUUID(),
+    ipAddress: address.replace(/\d+$/, (last) => String(Number(last) + index)),
+    macAddress: null,
+  }));
+  return {
+    id: randomUUID(),
+    projectId: 'a1'.repeat(16),
+    identifier: null,
+    details: {},
+    networks: [
+      {
+        subnetId: randomUUID(),
+        neutronNetId: null,
+        neutronSubnetId: null,
+        networkType: 'flat',
+        segmentationId: null,
+        cidr: address.replace(/\d+$/, '0/24'),
+        gateway: address.replace(/\d+$/, '1'),
+        mtu: 1500,
+        ipVersion: 4,
+        metadata: {},
+        ports: networkPorts,
+        adminPorts: [],
+      },
+    ],
+    securityServices: [],
   };
 }
 
@@ -82,12 +117,15 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
     let bench: Workbench;
     let driver: Driver;
     let pool: string;
+    /** of the share servers that the suite makes, this one is there all the time */
+    let server: BackendShareServer | undefined;
 
     beforeAll(async () => {
       bench = await make();
       driver = bench.driver;
       await driver.start(soon());
       pool = (await driver.stats(soon())).pools[0]!.pool_name;
+      server = driver.servers && (await setUp());
     }, 120_000);
 
     afterAll(async () => {
@@ -95,8 +133,16 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
       await bench.close();
     }, 60_000);
 
+    const fresh = (over: Partial<BackendShare> = {}): BackendShare =>
+      someShare(pool, { ...(server && { server }), ...over });
+
+    async function setUp(): Promise<BackendShareServer> {
+      const made = someServer(bench.address!(), driver.servers!.ports);
+      return { ...made, details: await driver.servers!.setup(made, soon()) };
+    }
+
     const created = async (over: Partial<BackendShare> = {}): Promise<BackendShare> => {
-      const share = someShare(pool, over);
+      const share = fresh(over);
       return { ...share, exportLocations: await driver.shares.create(share, soon()) };
     };
 
@@ -141,7 +187,7 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
       const share = await created();
       await driver.shares.delete(share, soon());
       await driver.shares.delete(share, soon());
-      await driver.shares.delete(someShare(pool), soon());
+      await driver.shares.delete(fresh(), soon());
     });
 
     test('creates again after a delete', async () => {
@@ -203,6 +249,7 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
       await driver.stop();
       driver = await bench.again();
       await driver.start(soon());
+      for (const _ of [1, 2]) if (server) await driver.servers!.ensure(server, soon());
       for (const _ of [1, 2]) {
         const locations = await driver.shares.ensure(share, [anyone], soon());
         if (locations !== null) expect(locations).toEqual(share.exportLocations);
@@ -243,7 +290,7 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
       const snapshot = someSnapshot(origin);
       await driver.snapshots.create(snapshot, soon());
       await bench.data?.write(origin, 'file', 'after');
-      const clone = someShare(pool);
+      const clone = fresh();
       const locations = await driver.shares.createFromSnapshot(clone, snapshot, soon());
       expect(await driver.shares.createFromSnapshot(clone, snapshot, soon())).toEqual(locations);
       const copy = { ...clone, exportLocations: locations };
@@ -289,7 +336,7 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
       await driver.access.sync(share, [anyone], soon());
       await bench.data?.write(share, 'file', 'from before');
       for (const _ of [1, 2]) await driver.manage.unmanageShare(share, soon());
-      const taken = someShare(pool, { exportLocations: share.exportLocations! });
+      const taken = fresh({ exportLocations: share.exportLocations! });
       const managed = await driver.manage.share(taken, { size: '2' }, soon());
       expect(managed).toMatchObject({ size: expect.any(Number), exportLocations: expect.any(Array) });
       const mine = { ...taken, ...managed };
@@ -322,6 +369,74 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
       await driver.shares.delete(share, soon());
     });
 
+    test('sets share servers up and tears them down, twice as once, each for itself', async () => {
+      if (driver.servers === undefined) return;
+      const other = await setUp();
+      expect(await driver.servers.setup(other, soon())).toEqual(other.details);
+      const [mine, theirs] = [await created(), await created({ server: other })];
+      expect(mine.exportLocations![0]!.path.split(':')[0]).not.toBe(
+        theirs.exportLocations![0]!.path.split(':')[0],
+      );
+      for (const share of [mine, theirs]) await driver.access.sync(share, [anyone], soon());
+      if (bench.data) {
+        await bench.data.write(mine, 'file', 'mine');
+        await bench.data.write(theirs, 'file', 'theirs');
+        expect(await bench.data.read(mine, 'file')).toBe('mine');
+        const [at] = theirs.exportLocations!;
+        const path = `${at!.path.split(':')[0]}:${mine.exportLocations![0]!.path.split(':')[1]}`;
+        await expect(
+          bench.data.read({ ...mine, exportLocations: [{ ...at!, path }] }, 'file'),
+        ).rejects.toThrow();
+      }
+      await driver.shares.delete(theirs, soon());
+      for (const _ of [1, 2]) await driver.servers.teardown(other, soon());
+      await driver.servers.teardown({ ...other, details: {}, networks: [] }, soon());
+      if (bench.data) expect(await bench.data.read(mine, 'file')).toBe('mine');
+      await driver.shares.delete(mine, soon());
+    });
+
+    test('lets a share server go and takes it back', async () => {
+      const { servers } = driver;
+      if (servers?.manage === undefined || servers.unmanage === undefined) return;
+      const old = await setUp();
+      const share = await created({ server: old });
+      await driver.access.sync(share, [anyone], soon());
+      await bench.data?.write(share, 'file', 'kept');
+      for (const _ of [1, 2]) await servers.unmanage(old, soon());
+      const now = { ...old, id: randomUUID() };
+      const managed = await servers.manage(old.identifier ?? old.id, {}, now, soon());
+      expect(await servers.manage(old.identifier ?? old.id, {}, now, soon())).toEqual(managed);
+      const mine = { ...share, server: { ...now, ...managed } };
+      await driver.access.sync(mine, [anyone], soon());
+      if (bench.data) expect(await bench.data.read(mine, 'file')).toBe('kept');
+      await driver.shares.delete(mine, soon());
+      await servers.teardown({ ...now, ...managed }, soon());
+    });
+
+    test('moves the shares of a server to another one', async () => {
+      const migration = driver.servers?.migration;
+      if (migration === undefined) return;
+      const [from, to] = [await setUp(), await setUp()];
+      const share = await created({ server: from });
+      await driver.access.sync(share, [anyone], soon());
+      await bench.data?.write(share, 'file', 'moved');
+      expect((await migration.check(from, to, [share], soon())).compatible).toBe(true);
+      await migration.start(from, to, soon());
+      await migration.cancel(from, to, soon());
+      if (bench.data) expect(await bench.data.read(share, 'file')).toBe('moved');
+      await migration.start(from, to, soon());
+      for (let steps = 0; !(await migration.continue(from, to, soon())); steps++)
+        expect(steps).toBeLessThan(1000);
+      expect(await migration.progress(from, to, soon())).toBeGreaterThanOrEqual(0);
+      const locations = await migration.complete(from, to, [share], soon());
+      expect(await migration.complete(from, to, [share], soon())).toEqual(locations);
+      await driver.servers!.teardown(from, soon());
+      const moved = { ...share, server: to, exportLocations: locations.get(share.id)! };
+      if (bench.data) expect(await bench.data.read(moved, 'file')).toBe('moved');
+      await driver.shares.delete(moved, soon());
+      await driver.servers!.teardown(to, soon());
+    });
+
     test('opens a share to the data worker, for reading or for writing, twice as once', async () => {
       if (driver.data === undefined) return;
       const share = await created();
@@ -340,7 +455,7 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
       for (const _ of [1, 2]) await driver.data.detach(share, soon());
       await driver.data.attach(share, 'rw', soon());
       await driver.shares.delete(share, soon());
-      expect(await failure(driver.data.attach(someShare(pool), 'ro', soon()))).toBe('notFound');
+      expect(await failure(driver.data.attach(fresh(), 'ro', soon()))).toBe('notFound');
       await driver.data.detach(share, soon());
     });
 
@@ -349,7 +464,7 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
       const snapshot = someSnapshot(share);
       const calls = [
         driver.stats(aborted()),
-        driver.shares.create(someShare(pool), aborted()),
+        driver.shares.create(fresh(), aborted()),
         driver.shares.extend(share, 5, aborted()),
         driver.shares.ensure(share, [], aborted()),
         driver.access.sync(share, [anyone], aborted()),

@@ -3,6 +3,10 @@ import { describeHere, ganeshaBench } from './workbench.ts';
 
 describeHere('ganesha over btrfs', () => describeDriver('ganesha', () => ganeshaBench()));
 
+describeHere('ganesha with share servers', () =>
+  describeDriver('ganesha', () => ganeshaBench({ driver_handles_share_servers: 'true' })),
+);
+
 describeHere('ganesha over plain directories', () =>
   describeDriver('ganesha', () => ganeshaBench({ ganesha_storage: 'plain' })),
 );

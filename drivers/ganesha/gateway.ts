@@ -15,6 +15,7 @@ import { lockDirectory } from './lock.ts';
 import { openStorage } from './openStorage.ts';
 import { canOpenByHandle } from './privileges.ts';
 import { createQueue, type Exclusively } from './queue.ts';
+import { identifierOf, Servers } from './servers.ts';
 import { Serving } from './serving.ts';
 import type { GaneshaOptions } from './settings.ts';
 import type { Storage, Volume } from './storage.ts';
@@ -36,8 +37,9 @@ export class Gateway {
   /** what the data worker has open */
   readonly attached: Attached;
   readonly #settings: DriverSettings;
-  /** undefined where each tenant's subnet has a server of its own */
+  /** one of the two: the server of all shares, or those of the tenants */
   readonly #serving: Serving | undefined;
+  readonly servers: Servers | undefined;
   /** by pool */
   readonly #storages = new Map<string, Storage>();
   #unlock: (() => Promise<void>) | undefined;
@@ -48,7 +50,13 @@ export class Gateway {
     this.attached = new Attached(settings.stateDirectory);
     const { address, exportHost, port, gracePeriod } = options;
     const { stateDirectory, log } = settings;
-    this.#serving = new Serving({ stateDirectory, address, port, exportHost, gracePeriod, log });
+    if (options.common.handlesShareServers) {
+      const ready = (signal: AbortSignal) => (id: string, record: ExportRecord) =>
+        this.#ready(id, record, signal);
+      this.servers = new Servers({ stateDirectory, gracePeriod, log, ready });
+    } else {
+      this.#serving = new Serving({ stateDirectory, address, port, exportHost, gracePeriod, log });
+    }
   }
 
   async start(signal: AbortSignal): Promise<void> {
@@ -61,6 +69,7 @@ export class Gateway {
       for (const pool of this.options.pools)
         this.#storages.set(pool, await openStorage(this.#directories(pool), this.options, signal));
       await this.#serving?.start((id, record) => this.#ready(id, record, signal), signal);
+      await this.servers?.start(signal);
     } catch (error) {
       await this.stop();
       throw error;
@@ -89,6 +98,7 @@ export class Gateway {
   /** Data stays. */
   async stop(): Promise<void> {
     await this.#serving?.stop();
+    await this.servers?.stop();
     if (this.#storages.size > 0) await this.attached.closeAll(AbortSignal.timeout(30_000));
     for (const storage of this.#storages.values()) await storage.close();
     this.#storages.clear();
@@ -112,7 +122,8 @@ export class Gateway {
   #home(at: Volume, share: BackendShare): Home {
     const pool = this.options.pools.length === 1 ? this.options.pools[0]! : share.pool;
     const storage = this.#storages.get(pool);
-    if (storage !== undefined) return { volume: at, pool, storage, serving: this.#serving };
+    const serving = share.server ? this.servers?.find(identifierOf(share.server)) : this.#serving;
+    if (storage !== undefined) return { volume: at, pool, storage, serving };
     if (this.#storages.size === 0) throw new DriverError('failed', 'the back end is not started');
     throw new DriverError('invalid', `this back end has no pool ${JSON.stringify(pool)}`);
   }

@@ -11,6 +11,7 @@ import { gatewayData } from './data.ts';
 import { Gateway } from './gateway.ts';
 import { gatewayManaging } from './managing.ts';
 import { readGaneshaOptions } from './settings.ts';
+import { gatewayServers } from './shareServers.ts';
 import { gatewayAccess, gatewayRevert, gatewayShares } from './shares.ts';
 import { gatewaySnapshots } from './snapshots.ts';
 import { gatewayStats } from './stats.ts';
@@ -18,6 +19,7 @@ import { gatewayStats } from './stats.ts';
 export function createGaneshaDriver(settings: DriverSettings): Driver {
   const gateway = new Gateway(settings, readGaneshaOptions(settings));
   return {
+    ...(gateway.servers && { servers: gatewayServers(gateway, gateway.servers) }),
     shares: gatewayShares(gateway),
     access: gatewayAccess(gateway),
     snapshots: gatewaySnapshots(gateway),

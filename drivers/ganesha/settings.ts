@@ -16,7 +16,9 @@
  *                                         client doesn't claim at once may go to another
  *   max_over_subscription_ratio =         where set, the pool is thin: it may promise so many times its size
  *
- * driver_handles_share_servers must be false: there is one server, for all.
+ * With driver_handles_share_servers = true each share server is an NFS server of its own, on the address that the
+ * network plug-in gives it, and on NFS' own port where that can be had. The options of address and port count for
+ * nothing then.
  */
 import { isIP } from 'node:net';
 import { join } from 'node:path';
@@ -44,8 +46,6 @@ export interface GaneshaOptions {
 export function readGaneshaOptions(settings: DriverSettings): GaneshaOptions {
   const options = readOptions(settings);
   const common = readCommon(settings);
-  if (common.handlesShareServers)
-    options.refuse('driver_handles_share_servers', 'this back end has one server for all shares');
   const address = options.text('ganesha_service_address', '127.0.0.1');
   if (isIP(address) === 0) options.refuse('ganesha_service_address', 'an IP address is expected');
   const exported = options.text('ganesha_export_address', address);

@@ -8,10 +8,11 @@ import type { Storage } from './storage.ts';
 export async function gatewayStats(gateway: Gateway, signal: AbortSignal): Promise<BackendStats> {
   const { options } = gateway;
   const storages = [...gateway.storages.values()];
+  const { handlesShareServers } = options.common;
   const ipv6 = isIP(options.address) === 6;
   return {
     share_backend_name: options.common.backendName,
-    driver_handles_share_servers: false,
+    driver_handles_share_servers: handlesShareServers,
     vendor_name: 'Shoal',
     driver_version: '1.0',
     storage_protocol: 'NFS',
@@ -25,8 +26,11 @@ export async function gatewayStats(gateway: Gateway, signal: AbortSignal): Promi
     replication_type: null,
     replication_domain: options.common.replicationDomain,
     qos_type_support: false,
-    ipv4_support: !ipv6 || options.address === '::',
-    ipv6_support: ipv6,
+    security_service_update_support: false,
+    network_allocation_update_support: false,
+    share_server_multiple_subnet_support: false,
+    ipv4_support: handlesShareServers || !ipv6 || options.address === '::',
+    ipv6_support: handlesShareServers || ipv6,
     // beyond the field: whether a share can outgrow its size
     size_enforcement: storages.every((storage) => storage.enforcesSize),
     ...options.common.functions,

@@ -66,6 +66,9 @@ export async function ganeshaBench(options: Record<string, string> = {}): Promis
     return mounted;
   };
   const kept = options.ganesha_storage === 'plain' ? 'data/plain/shares' : 'volumes/shares';
+  // of all the loopback addresses, those that no other test is likely to have
+  const network = `127.${random(10, 250)}.${random(0, 255)}`;
+  let latest = 9;
   const inside = (share: BackendShare): string => join(stateDirectory, kept, share.id);
   return {
     driver: await again(),
@@ -74,6 +77,7 @@ export async function ganeshaBench(options: Record<string, string> = {}): Promis
     again,
     mount,
     inside,
+    address: () => `${network}.${++latest}`,
     async overfill(_driver, share) {
       await allocate(join(inside(share), 'filling'), 1200 * 1024 ** 2);
     },
@@ -101,6 +105,9 @@ export async function ganeshaBench(options: Record<string, string> = {}): Promis
     },
   };
 }
+
+const random = (least: number, most: number): number =>
+  least + Math.floor(Math.random() * (most - least + 1));
 
 /** Fills a file with real bytes, at the speed of the disk. */
 export async function allocate(path: string, bytes: number): Promise<void> {
