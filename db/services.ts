@@ -80,3 +80,23 @@ export async function setServiceDisabled(
     WHERE host = ${service.host} AND \`binary\` = ${service.binary} AND deleted = 0`;
   return affected > 0;
 }
+
+/** Notes that a service is ensuring its shares; false when it is at it already. */
+export async function beginEnsuring(tx: Tx, id: number): Promise<boolean> {
+  const { affected } = await tx.run`
+    UPDATE services SET ensuring = 1 WHERE id = ${id} AND ensuring = 0 AND deleted = 0`;
+  return affected > 0;
+}
+
+/** Notes that it is done, unless jobs are left of this kind and queue, but for the one that is just ending. */
+export async function endEnsuring(
+  tx: Tx,
+  id: number,
+  left: { queue: string; kind: string; but: number },
+): Promise<void> {
+  // Of two jobs that end at once, the second waits here, and sees that the first is gone.
+  await tx.row`SELECT id FROM services WHERE id = ${id} FOR UPDATE`;
+  const others = await tx.row`
+    SELECT id FROM shoal_outbox WHERE queue = ${left.queue} AND kind = ${left.kind} AND id <> ${left.but} LIMIT 1`;
+  if (!others) await tx.run`UPDATE services SET ensuring = 0 WHERE id = ${id}`;
+}

@@ -47,6 +47,8 @@ export const shareLife = lifecycle('share', {
     onError: 'reverting_error',
     refused: 'conflict',
   },
+  /** its exports are looked at and renewed because an administrator asked for it */
+  ensure: { from: ['available'], via: 'ensuring', to: 'available', onError: 'error' },
   /** what happens to the share while a backup of it is made; the backup's own step has the job */
   backUp: {
     from: ['available'],
@@ -93,6 +95,12 @@ export const shareJobs = {
   grow: 'share.grow',
   /** the rules of all instances are synchronised */
   access: 'share.access',
+} as const;
+
+/** Kinds of jobs of a whole back end. */
+export const serviceJobs = {
+  /** all its shares are ensured, each by a job of its own */
+  ensure: 'service.ensure',
 } as const;
 
 /** What a share of this size counts against its project, user and type; one that can be replicated is a replica. */

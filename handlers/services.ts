@@ -1,10 +1,19 @@
 /** Services: what runs behind the API, whether it was heard of lately, and whether it takes new work. */
-import { listServices, type ServiceRow, setServiceDisabled, shareServices } from '#db/services.ts';
+import { enqueue } from '#db/outbox.ts';
+import {
+  beginEnsuring,
+  listServices,
+  type ServiceRow,
+  setServiceDisabled,
+  shareServices,
+} from '#db/services.ts';
 import { asBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
-import { isUp } from '#domain/services.ts';
+import { isUp, shareQueue } from '#domain/services.ts';
+import { serviceJobs } from '#domain/shares.ts';
 import type { Schemas } from '#generated/handlers.ts';
 import type { Ctx } from './context.ts';
+import { jobFor } from './jobPayload.ts';
 import type { Handlers } from './request.ts';
 
 export const services = {
@@ -29,12 +38,20 @@ export const services = {
   },
 
   async ensureShares({ ctx, body }) {
-    const known = await shareServices(ctx.db);
-    if (!known.some(({ host }) => host === body.host)) {
-      throw fault('serviceNotFound', { binary: 'manila-share', host: body.host });
-    }
-    throw fault('notImplemented', {
-      reason: 'Shares are ensured when the worker of their back end starts; asking for it is not served yet.',
+    const { host } = body;
+    const service = (await shareServices(ctx.db)).find((each) => each.host === host);
+    if (!service) throw fault('serviceNotFound', { binary: 'manila-share', host });
+    if (!isUp(service, ctx.settings.service_down_time))
+      throw fault('conflict', { reason: `The share service on ${host} is down.` });
+    await ctx.transaction(async (tx) => {
+      if (!(await beginEnsuring(tx, service.id)))
+        throw fault('conflict', { reason: `The share service on ${host} is ensuring its shares already.` });
+      await enqueue(tx, {
+        queue: shareQueue(host),
+        kind: serviceJobs.ensure,
+        resource: `service-${service.id}`,
+        payload: jobFor(ctx, { host, serviceId: service.id }),
+      });
     });
   },
 } satisfies Partial<Handlers>;

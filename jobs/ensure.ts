@@ -22,9 +22,14 @@ const served = new Set([
   'ensuring',
 ]);
 
+/** Is a share in this state there to be served? */
+export function isServed(status: string): boolean {
+  return served.has(status);
+}
+
 /** Ensures the shares of a back end, `host@backend`; one that can't be is logged and the others go on. */
 export async function ensureBackend(backend: string, driver: Driver, { db, log }: Tools): Promise<void> {
-  const instances = (await instancesOn(db, backend)).filter(({ status }) => served.has(status));
+  const instances = (await instancesOn(db, backend)).filter(({ status }) => isServed(status));
   for (const instance of instances) {
     try {
       const rules = await heldRules(db, instance.id);

@@ -1,6 +1,7 @@
 /** Every job by its kind. */
 import { accessJobs } from './access.ts';
 import { dataJobs } from './data/attach.ts';
+import { ensureJobs } from './ensureOnDemand.ts';
 import type { AnyJob } from './job.ts';
 import { managingJobs } from './managing.ts';
 import { shareBackupJobs } from './shareBackups.ts';
@@ -17,6 +18,7 @@ export const jobs: ReadonlyMap<string, AnyJob> = new Map(
   [
     ...shareJobList,
     ...accessJobs,
+    ...ensureJobs,
     ...managingJobs,
     ...dataJobs,
     ...shareBackupJobs,

@@ -12,6 +12,7 @@ export interface JobSettings {
   use_scheduler_creating_share_from_snapshot: boolean;
   check_for_expired_shares_in_recycle_bin_interval: number;
   check_for_expired_transfers: number;
+  update_shares_status_on_ensure: boolean;
   message_reap_interval: number;
   mount_tmp_location: string;
   check_hash: boolean;

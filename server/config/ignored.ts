@@ -96,7 +96,6 @@ const withoutEffect: Readonly<Record<string, readonly string[]>> = {
     'scheduler_default_share_group_filters',
     'pool_weight_multiplier',
     'is_deferred_deletion_enabled',
-    'update_shares_status_on_ensure',
     'driver_updatable_metadata',
     'data_node_access_ips',
     'data_node_access_cert',

@@ -32,6 +32,7 @@ const settings = {
   ...schedulerSettings,
   osapi_max_limit: 1000,
   transfer_retention_time: 300,
+  update_shares_status_on_ensure: true,
   default_share_type: null,
   default_share_group_type: null,
   enabled_share_protocols: ['NFS', 'CIFS'],
