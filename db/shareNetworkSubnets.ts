@@ -3,7 +3,7 @@ import type { SubnetDescription } from '#domain/network.ts';
 import type { Queries, Tx } from './connection.ts';
 import { json, jsonRow, parseRows, time } from './jsonRow.ts';
 import { mergeMetadata, subnetMetadata } from './metadata.ts';
-import { list, sql } from './sql.ts';
+import { list, nothing, sql } from './sql.ts';
 
 export interface SubnetRow {
   id: string;
@@ -76,6 +76,14 @@ export async function subnetsOf(db: Queries, shareNetworkId: string): Promise<Su
   );
 }
 
+/** The names of the zones that a network has subnets for; null when one is for every zone. */
+export async function zonesOfShareNetwork(db: Queries, shareNetworkId: string): Promise<string[] | null> {
+  const rows = await db.rows<{ zone: string | null }>`
+    SELECT DISTINCT z.name AS zone FROM ${tables} WHERE s.share_network_id = ${shareNetworkId} AND s.deleted = 'False'`;
+  const zones = rows.flatMap(({ zone }) => (zone === null ? [] : [zone]));
+  return zones.length < rows.length ? null : zones;
+}
+
 export interface NewSubnet {
   id: string;
   createdAt: string;
@@ -136,12 +144,38 @@ export async function lockSubnet(tx: Tx, id: string): Promise<boolean> {
   return found !== undefined;
 }
 
-/** The live share servers that serve a subnet. */
-export async function serversInSubnet(db: Queries, id: string): Promise<string[]> {
-  const rows = await db.rows<{ id: string }>`
-    SELECT v.id FROM share_servers v JOIN share_server_share_network_subnet_mappings m ON m.share_server_id = v.id AND m.deleted = 0
-    WHERE m.share_network_subnet_id = ${id} AND v.deleted = 'False' ORDER BY v.created_at, v.id`;
-  return rows.map((row) => row.id);
+export interface ServerInNetwork {
+  id: string;
+  /** host@backend */
+  host: string;
+  status: string;
+  isAutoDeletable: boolean;
+  /** may be given other security services, or more subnets, while it serves */
+  takesSecurityServices: boolean;
+  takesSubnets: boolean;
+  /** share instances on it */
+  shares: number;
+  subnetIds: string[];
+}
+
+/** The live share servers of a network; of its subnets in one zone (null: for every zone) when that is said. */
+export async function serversOfShareNetwork(
+  db: Queries,
+  shareNetworkId: string,
+  zoneId?: string | null,
+): Promise<ServerInNetwork[]> {
+  const inZone = zoneId === undefined ? nothing : sql` AND s.availability_zone_id <=> ${zoneId}`;
+  const rows = await db.rows<Omit<ServerInNetwork, 'subnetIds'> & { subnetIds: string }>`
+    SELECT v.id, v.host, v.status, v.is_auto_deletable AS isAutoDeletable,
+      v.security_service_update_support AS takesSecurityServices, v.network_allocation_update_support AS takesSubnets,
+      (SELECT COUNT(*) FROM share_instances i WHERE i.share_server_id = v.id AND i.deleted = 'False') AS shares,
+      JSON_ARRAYAGG(s.id) AS subnetIds
+    FROM share_network_subnets s
+    JOIN share_server_share_network_subnet_mappings m ON m.share_network_subnet_id = s.id AND m.deleted = 0
+    JOIN share_servers v ON v.id = m.share_server_id AND v.deleted = 'False'
+    WHERE s.share_network_id = ${shareNetworkId} AND s.deleted = 'False'${inZone}
+    GROUP BY v.id ORDER BY v.created_at, v.id`;
+  return rows.map((row) => ({ ...row, subnetIds: JSON.parse(row.subnetIds) as string[] }));
 }
 
 /** Soft-deletes a subnet with its metadata. */

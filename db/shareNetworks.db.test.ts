@@ -13,7 +13,7 @@ import {
   redirectSubnet,
   removeSubnet,
   saveDescription,
-  serversInSubnet,
+  serversOfShareNetwork,
   subnetsOf,
 } from './shareNetworkSubnets.ts';
 import {
@@ -95,7 +95,11 @@ test('A network comes with its subnets, oldest first, and with what all its serv
   });
   expect(await subnetsOf(db, id)).toMatchObject([{ id: first }, { id: second }]);
   expect(await findSubnets(db, [second])).toMatchObject([{ id: second, share_network_id: id }]);
-  expect(await serversInSubnet(db, second)).toHaveLength(1);
+  expect(await serversOfShareNetwork(db, id)).toMatchObject([
+    { subnetIds: [second], takesSubnets: true, takesSecurityServices: false, shares: 0 },
+  ]);
+  expect(await serversOfShareNetwork(db, id, null)).toHaveLength(1);
+  expect(await serversOfShareNetwork(db, id, randomUUID())).toEqual([]);
 });
 
 test('Networks are listed by pages and conditions', async () => {

@@ -129,6 +129,13 @@ export async function lockShareNetwork(tx: Tx, id: string): Promise<string | und
   return row?.status;
 }
 
+/** Keeps the network from being removed until the transaction ends; false when there is none. Many may at once. */
+export async function holdShareNetwork(tx: Tx, id: string): Promise<boolean> {
+  const row =
+    await tx.row`SELECT id FROM share_networks WHERE id = ${id} AND deleted = 'False' LOCK IN SHARE MODE`;
+  return row !== undefined;
+}
+
 /** What still needs a network: share instances and share groups. */
 export async function usesOfShareNetwork(
   db: Queries,

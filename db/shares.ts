@@ -216,6 +216,7 @@ export interface NewShare {
   snapshotId: string | null;
   shareTypeId: string | null;
   availabilityZoneId: string | null;
+  shareNetworkId?: string | null;
   capabilities: {
     snapshot_support: boolean;
     create_share_from_snapshot_support: boolean;
@@ -241,10 +242,10 @@ export async function insertShare(tx: Tx, share: NewShare): Promise<void> {
       ${share.snapshotId}, ${share.protocol}, ${share.isPublic}, ${can.snapshot_support}, ${can.replication_type},
       ${can.create_share_from_snapshot_support}, ${can.revert_to_snapshot_support}, ${can.mount_snapshot_support}, 0, 0)`;
   await tx.run`
-    INSERT INTO share_instances (created_at, deleted, id, share_id, host, status, share_type_id, availability_zone_id,
+    INSERT INTO share_instances (created_at, deleted, id, share_id, host, status, share_type_id, availability_zone_id, share_network_id,
       access_rules_status, cast_rules_to_readonly, qos_type_id)
     VALUES (${share.createdAt}, 'False', ${share.instanceId}, ${share.id}, ${share.host}, ${share.status}, ${share.shareTypeId},
-      ${share.availabilityZoneId}, 'active', 0, ${share.qosTypeId ?? null})`;
+      ${share.availabilityZoneId}, ${share.shareNetworkId ?? null}, 'active', 0, ${share.qosTypeId ?? null})`;
   await insertShareMetadata(tx, share.id, share.metadata);
 }
 

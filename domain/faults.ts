@@ -51,6 +51,8 @@ const table = {
   shareGroupTypeNotFound: [404, 'Share group type {id} could not be found.'],
   qosTypeNotFound: [404, 'QoS type {id} could not be found.'],
   shareNetworkNotFound: [404, 'Share network {id} could not be found.'],
+  shareNetworkSubnetNotFound: [404, 'Share network subnet {id} could not be found.'],
+  securityServiceNotFound: [404, 'Security service {id} could not be found.'],
   availabilityZoneNotFound: [404, 'Availability zone {name} could not be found.'],
   specNotFound: [404, '{what} {id} has no spec {key}.'],
   metadataNotFound: [404, 'There is no metadata key {key}.'],

@@ -149,6 +149,9 @@ export interface components {
         GroupSpecsOfNewType: {
             [key: string]: string;
         } | null;
+        HostsCheckResult: {
+            [key: string]: boolean;
+        };
         Label: string | null;
         Limits: {
             absolute: components["schemas"]["AbsoluteLimits"];
@@ -169,6 +172,7 @@ export interface components {
         LockReason: string | null;
         /** @description True for true, 1, yes and the like; false for anything else. */
         LooseFlag: unknown;
+        LooseLabel: string | number | null;
         MediaType: {
             base: string;
             type: string;
@@ -468,6 +472,118 @@ export interface components {
             only_host?: string | null;
             /** @description Ids of shares, separated by commas */
             same_host?: string | null;
+        };
+        SecurityService: {
+            created_at: components["schemas"]["Timestamp"];
+            default_ad_site: string | null;
+            description: components["schemas"]["NullableString"];
+            dns_ip: components["schemas"]["NullableString"];
+            domain: components["schemas"]["NullableString"];
+            /** Format: uuid */
+            id: string;
+            name: components["schemas"]["NullableString"];
+            ou: string | null;
+            password: components["schemas"]["NullableString"];
+            project_id: string;
+            server: components["schemas"]["NullableString"];
+            /** @enum {unknown} */
+            status: "new";
+            type: components["schemas"]["SecurityServiceType"];
+            updated_at: components["schemas"]["NullableTimestamp"];
+            user: components["schemas"]["NullableString"];
+        };
+        SecurityServiceAddCheck: {
+            reset_operation?: components["schemas"]["LooseFlag"];
+            security_service_id: string | number | null;
+        };
+        SecurityServiceCreate: {
+            default_ad_site?: components["schemas"]["LooseLabel"];
+            description?: components["schemas"]["LooseLabel"];
+            dns_ip?: components["schemas"]["LooseLabel"];
+            domain?: components["schemas"]["LooseLabel"];
+            name?: components["schemas"]["LooseLabel"];
+            ou?: components["schemas"]["LooseLabel"];
+            password?: components["schemas"]["LooseLabel"];
+            server?: components["schemas"]["LooseLabel"];
+            /** @description active_directory, ldap or kerberos */
+            type?: unknown;
+            user?: components["schemas"]["LooseLabel"];
+        };
+        SecurityServiceFilter: {
+            all_tenants?: string;
+            dns_ip?: string;
+            domain?: string;
+            id?: string;
+            limit?: components["schemas"]["Count"];
+            name?: string;
+            offset?: components["schemas"]["Count"];
+            /** @description Counts with all_tenants */
+            project_id?: string;
+            server?: string;
+            share_network_id?: string;
+            type?: string;
+            user?: string;
+        };
+        SecurityServiceOfNetwork: {
+            security_service_id: string | number | null;
+        };
+        SecurityServiceOperation: {
+            current_security_service: components["schemas"]["NullableString"];
+            new_security_service: string;
+            /** @enum {unknown} */
+            operation: "add_security_service" | "update_security_service";
+        };
+        SecurityServiceReplace: {
+            current_service_id: string | number | null;
+            new_service_id: string | number | null;
+        };
+        SecurityServiceReplaceCheck: {
+            current_service_id: string | number | null;
+            new_service_id: string | number | null;
+            reset_operation?: components["schemas"]["LooseFlag"];
+        };
+        SecurityServiceSummary: {
+            /** Format: uuid */
+            id: string;
+            name: components["schemas"]["NullableString"];
+            /** @enum {unknown} */
+            status: "new";
+            type: components["schemas"]["SecurityServiceType"];
+        };
+        /** @enum {unknown} */
+        SecurityServiceType: "active_directory" | "ldap" | "kerberos";
+        SecurityServiceUpdate: {
+            default_ad_site?: components["schemas"]["LooseLabel"];
+            description?: components["schemas"]["LooseLabel"];
+            dns_ip?: components["schemas"]["LooseLabel"];
+            domain?: components["schemas"]["LooseLabel"];
+            name?: components["schemas"]["LooseLabel"];
+            ou?: components["schemas"]["LooseLabel"];
+            password?: components["schemas"]["LooseLabel"];
+            server?: components["schemas"]["LooseLabel"];
+            /** @description active_directory, ldap or kerberos */
+            type?: unknown;
+            user?: components["schemas"]["LooseLabel"];
+        };
+        SecurityServiceWithNetworks: {
+            created_at: components["schemas"]["Timestamp"];
+            default_ad_site: string | null;
+            description: components["schemas"]["NullableString"];
+            dns_ip: components["schemas"]["NullableString"];
+            domain: components["schemas"]["NullableString"];
+            /** Format: uuid */
+            id: string;
+            name: components["schemas"]["NullableString"];
+            ou: string | null;
+            password: components["schemas"]["NullableString"];
+            project_id: string;
+            server: components["schemas"]["NullableString"];
+            share_networks: string[];
+            /** @enum {unknown} */
+            status: "new";
+            type: components["schemas"]["SecurityServiceType"];
+            updated_at: components["schemas"]["NullableTimestamp"];
+            user: components["schemas"]["NullableString"];
         };
         Service: {
             binary: string;
@@ -823,6 +939,135 @@ export interface components {
             share_server_id?: string | null;
             /** @description Name or id */
             share_type?: string | null;
+        };
+        ShareNetwork: {
+            cidr: string | null;
+            created_at: components["schemas"]["Timestamp"];
+            description: components["schemas"]["NullableString"];
+            gateway: string | null;
+            /** Format: uuid */
+            id: string;
+            ip_version: number | null;
+            mtu: number | null;
+            name: components["schemas"]["NullableString"];
+            network_allocation_update_support: boolean;
+            network_type: string | null;
+            neutron_net_id: string | null;
+            neutron_subnet_id: string | null;
+            nova_net_id: null;
+            project_id: string;
+            security_service_update_support: boolean;
+            segmentation_id: number | null;
+            share_network_subnets: components["schemas"]["ShareNetworkSubnetWithin"][];
+            /** @enum {unknown} */
+            status: "active" | "error" | "network_change";
+            updated_at: components["schemas"]["NullableTimestamp"];
+        };
+        ShareNetworkCreate: {
+            /** @description Name or id of the zone of its first subnet */
+            availability_zone?: unknown;
+            description?: components["schemas"]["LooseLabel"];
+            name?: components["schemas"]["LooseLabel"];
+            neutron_net_id?: components["schemas"]["NullableString"];
+            neutron_subnet_id?: components["schemas"]["NullableString"];
+            /** @description Refused: there are no such networks any more */
+            nova_net_id?: unknown;
+        };
+        ShareNetworkFilter: {
+            all_tenants?: string;
+            availability_zone?: string;
+            cidr?: string;
+            /** @description A day, yyyy-mm-dd */
+            created_before?: string;
+            /** @description A day, yyyy-mm-dd */
+            created_since?: string;
+            description?: string;
+            "description~"?: string;
+            id?: string;
+            ip_version?: string;
+            limit?: components["schemas"]["Count"];
+            name?: string;
+            "name~"?: string;
+            network_type?: string;
+            neutron_net_id?: string;
+            neutron_subnet_id?: string;
+            /** @description Matches none */
+            nova_net_id?: string;
+            offset?: components["schemas"]["Count"];
+            project_id?: string;
+            security_service_id?: string;
+            segmentation_id?: string;
+            status?: string;
+            user_id?: string;
+        };
+        ShareNetworkResetStatus: {
+            status: string;
+        };
+        ShareNetworkSubnet: {
+            /** @description Name; null: for every zone without one of its own */
+            availability_zone: string | null;
+            cidr: components["schemas"]["NullableString"];
+            created_at: components["schemas"]["Timestamp"];
+            gateway: components["schemas"]["NullableString"];
+            /** Format: uuid */
+            id: string;
+            /** @description 4 or 6 */
+            ip_version: number | null;
+            metadata: components["schemas"]["MetadataShown"];
+            mtu: number | null;
+            network_type: components["schemas"]["NullableString"];
+            neutron_net_id: components["schemas"]["NullableString"];
+            neutron_subnet_id: components["schemas"]["NullableString"];
+            segmentation_id: number | null;
+            /** Format: uuid */
+            share_network_id: string;
+            share_network_name: components["schemas"]["NullableString"];
+            updated_at: components["schemas"]["NullableTimestamp"];
+        };
+        ShareNetworkSubnetCreate: {
+            /** @description Name or id */
+            availability_zone?: unknown;
+            metadata?: components["schemas"]["NewMetadata"];
+            neutron_net_id?: components["schemas"]["NullableString"];
+            neutron_subnet_id?: components["schemas"]["NullableString"];
+        };
+        ShareNetworkSubnetCreateCheck: {
+            /** @description Name or id */
+            availability_zone?: unknown;
+            neutron_net_id?: components["schemas"]["NullableString"];
+            neutron_subnet_id?: components["schemas"]["NullableString"];
+            reset_operation?: components["schemas"]["LooseFlag"];
+        };
+        ShareNetworkSubnetWithin: {
+            /** @description Name; null: for every zone without one of its own */
+            availability_zone: string | null;
+            cidr: components["schemas"]["NullableString"];
+            created_at: components["schemas"]["Timestamp"];
+            gateway: components["schemas"]["NullableString"];
+            /** Format: uuid */
+            id: string;
+            /** @description 4 or 6 */
+            ip_version: number | null;
+            metadata: components["schemas"]["MetadataShown"];
+            mtu: number | null;
+            network_type: components["schemas"]["NullableString"];
+            neutron_net_id: components["schemas"]["NullableString"];
+            neutron_subnet_id: components["schemas"]["NullableString"];
+            segmentation_id: number | null;
+            updated_at: components["schemas"]["NullableTimestamp"];
+        };
+        ShareNetworkSummary: {
+            /** Format: uuid */
+            id: string;
+            name: components["schemas"]["NullableString"];
+        };
+        ShareNetworkUpdate: {
+            description?: components["schemas"]["LooseLabel"];
+            name?: components["schemas"]["LooseLabel"];
+            neutron_net_id?: components["schemas"]["NullableString"];
+            neutron_subnet_id?: components["schemas"]["NullableString"];
+            /** @description Refused: there are no such networks any more */
+            nova_net_id?: unknown;
         };
         ShareReplica: {
             availability_zone: components["schemas"]["NullableString"];

@@ -40,6 +40,12 @@ export type SchemaName =
   | 'ExplanationFilter'
   | 'Explanation'
   | 'PoolJudgement'
+  | 'SecurityServiceSummary'
+  | 'SecurityService'
+  | 'SecurityServiceWithNetworks'
+  | 'SecurityServiceCreate'
+  | 'SecurityServiceUpdate'
+  | 'SecurityServiceFilter'
   | 'Service'
   | 'ServiceFilter'
   | 'ServiceUpdate'
@@ -60,6 +66,21 @@ export type SchemaName =
   | 'ShareInstance'
   | 'ShareInstanceFilter'
   | 'ShareInstanceResetStatus'
+  | 'ShareNetworkSummary'
+  | 'ShareNetwork'
+  | 'ShareNetworkSubnetWithin'
+  | 'ShareNetworkSubnet'
+  | 'ShareNetworkCreate'
+  | 'ShareNetworkUpdate'
+  | 'ShareNetworkFilter'
+  | 'SecurityServiceOfNetwork'
+  | 'SecurityServiceAddCheck'
+  | 'SecurityServiceReplace'
+  | 'SecurityServiceReplaceCheck'
+  | 'SecurityServiceOperation'
+  | 'ShareNetworkSubnetCreateCheck'
+  | 'ShareNetworkResetStatus'
+  | 'ShareNetworkSubnetCreate'
   | 'ShareReplicaSummary'
   | 'ShareReplica'
   | 'ShareReplicaFilter'
@@ -499,6 +520,85 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'weight', since: 0, until: 99 },
     { name: 'weights', since: 0, until: 99 },
   ],
+  SecurityServiceSummary: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'type', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+  ],
+  SecurityService: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'type', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'updated_at', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'dns_ip', since: 0, until: 99 },
+    { name: 'server', since: 0, until: 99 },
+    { name: 'domain', since: 0, until: 99 },
+    { name: 'user', since: 0, until: 99 },
+    { name: 'password', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'ou', since: 44, until: 99 },
+    { name: 'default_ad_site', since: 76, until: 99 },
+  ],
+  SecurityServiceWithNetworks: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'type', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'updated_at', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'dns_ip', since: 0, until: 99 },
+    { name: 'server', since: 0, until: 99 },
+    { name: 'domain', since: 0, until: 99 },
+    { name: 'user', since: 0, until: 99 },
+    { name: 'password', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'ou', since: 44, until: 99 },
+    { name: 'default_ad_site', since: 76, until: 99 },
+    { name: 'share_networks', since: 0, until: 99 },
+  ],
+  SecurityServiceCreate: [
+    { name: 'type', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'dns_ip', since: 0, until: 99 },
+    { name: 'server', since: 0, until: 99 },
+    { name: 'domain', since: 0, until: 99 },
+    { name: 'user', since: 0, until: 99 },
+    { name: 'password', since: 0, until: 99 },
+    { name: 'ou', since: 0, until: 99 },
+    { name: 'default_ad_site', since: 76, until: 99 },
+  ],
+  SecurityServiceUpdate: [
+    { name: 'type', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'dns_ip', since: 0, until: 99 },
+    { name: 'server', since: 0, until: 99 },
+    { name: 'domain', since: 0, until: 99 },
+    { name: 'user', since: 0, until: 99 },
+    { name: 'password', since: 0, until: 99 },
+    { name: 'ou', since: 0, until: 99 },
+    { name: 'default_ad_site', since: 76, until: 99 },
+  ],
+  SecurityServiceFilter: [
+    { name: 'limit', since: 0, until: 99 },
+    { name: 'offset', since: 0, until: 99 },
+    { name: 'all_tenants', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'share_network_id', since: 0, until: 99 },
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'type', since: 0, until: 99 },
+    { name: 'user', since: 0, until: 99 },
+    { name: 'server', since: 0, until: 99 },
+    { name: 'dns_ip', since: 0, until: 99 },
+    { name: 'domain', since: 0, until: 99 },
+  ],
   Service: [
     { name: 'id', since: 0, until: 99 },
     { name: 'binary', since: 0, until: 99 },
@@ -649,6 +749,144 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
   ],
   ShareInstanceResetStatus: [
     { name: 'status', since: 0, until: 99 },
+  ],
+  ShareNetworkSummary: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+  ],
+  ShareNetwork: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'updated_at', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'neutron_net_id', since: 0, until: 50 },
+    { name: 'neutron_subnet_id', since: 0, until: 50 },
+    { name: 'network_type', since: 0, until: 50 },
+    { name: 'segmentation_id', since: 0, until: 50 },
+    { name: 'cidr', since: 0, until: 50 },
+    { name: 'ip_version', since: 0, until: 50 },
+    { name: 'gateway', since: 18, until: 50 },
+    { name: 'mtu', since: 20, until: 50 },
+    { name: 'nova_net_id', since: 0, until: 25 },
+    {
+      name: 'share_network_subnets',
+      since: 51,
+      until: 99,
+      schema: 'ShareNetworkSubnetWithin',
+      list: true,
+    },
+    { name: 'status', since: 63, until: 99 },
+    { name: 'security_service_update_support', since: 63, until: 99 },
+    { name: 'network_allocation_update_support', since: 70, until: 99 },
+  ],
+  ShareNetworkSubnetWithin: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'availability_zone', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'updated_at', since: 0, until: 99 },
+    { name: 'neutron_net_id', since: 0, until: 99 },
+    { name: 'neutron_subnet_id', since: 0, until: 99 },
+    { name: 'network_type', since: 0, until: 99 },
+    { name: 'segmentation_id', since: 0, until: 99 },
+    { name: 'ip_version', since: 0, until: 99 },
+    { name: 'cidr', since: 0, until: 99 },
+    { name: 'mtu', since: 0, until: 99 },
+    { name: 'gateway', since: 0, until: 99 },
+    { name: 'metadata', since: 78, until: 99 },
+  ],
+  ShareNetworkSubnet: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'availability_zone', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'updated_at', since: 0, until: 99 },
+    { name: 'neutron_net_id', since: 0, until: 99 },
+    { name: 'neutron_subnet_id', since: 0, until: 99 },
+    { name: 'network_type', since: 0, until: 99 },
+    { name: 'segmentation_id', since: 0, until: 99 },
+    { name: 'ip_version', since: 0, until: 99 },
+    { name: 'cidr', since: 0, until: 99 },
+    { name: 'mtu', since: 0, until: 99 },
+    { name: 'gateway', since: 0, until: 99 },
+    { name: 'metadata', since: 78, until: 99 },
+    { name: 'share_network_id', since: 0, until: 99 },
+    { name: 'share_network_name', since: 0, until: 99 },
+  ],
+  ShareNetworkCreate: [
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'neutron_net_id', since: 0, until: 99 },
+    { name: 'neutron_subnet_id', since: 0, until: 99 },
+    { name: 'availability_zone', since: 51, until: 99 },
+    { name: 'nova_net_id', since: 0, until: 99 },
+  ],
+  ShareNetworkUpdate: [
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'neutron_net_id', since: 0, until: 99 },
+    { name: 'neutron_subnet_id', since: 0, until: 99 },
+    { name: 'nova_net_id', since: 0, until: 99 },
+  ],
+  ShareNetworkFilter: [
+    { name: 'limit', since: 0, until: 99 },
+    { name: 'offset', since: 0, until: 99 },
+    { name: 'all_tenants', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'user_id', since: 0, until: 99 },
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'name~', since: 36, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'description~', since: 36, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'created_since', since: 0, until: 99 },
+    { name: 'created_before', since: 0, until: 99 },
+    { name: 'security_service_id', since: 0, until: 99 },
+    { name: 'neutron_net_id', since: 0, until: 99 },
+    { name: 'neutron_subnet_id', since: 0, until: 99 },
+    { name: 'network_type', since: 0, until: 99 },
+    { name: 'segmentation_id', since: 0, until: 99 },
+    { name: 'cidr', since: 0, until: 99 },
+    { name: 'ip_version', since: 0, until: 99 },
+    { name: 'availability_zone', since: 0, until: 99 },
+    { name: 'nova_net_id', since: 0, until: 99 },
+  ],
+  SecurityServiceOfNetwork: [
+    { name: 'security_service_id', since: 0, until: 99 },
+  ],
+  SecurityServiceAddCheck: [
+    { name: 'security_service_id', since: 0, until: 99 },
+    { name: 'reset_operation', since: 0, until: 99 },
+  ],
+  SecurityServiceReplace: [
+    { name: 'current_service_id', since: 0, until: 99 },
+    { name: 'new_service_id', since: 0, until: 99 },
+  ],
+  SecurityServiceReplaceCheck: [
+    { name: 'current_service_id', since: 0, until: 99 },
+    { name: 'new_service_id', since: 0, until: 99 },
+    { name: 'reset_operation', since: 0, until: 99 },
+  ],
+  SecurityServiceOperation: [
+    { name: 'operation', since: 0, until: 99 },
+    { name: 'current_security_service', since: 0, until: 99 },
+    { name: 'new_security_service', since: 0, until: 99 },
+  ],
+  ShareNetworkSubnetCreateCheck: [
+    { name: 'neutron_net_id', since: 0, until: 99 },
+    { name: 'neutron_subnet_id', since: 0, until: 99 },
+    { name: 'availability_zone', since: 0, until: 99 },
+    { name: 'reset_operation', since: 0, until: 99 },
+  ],
+  ShareNetworkResetStatus: [
+    { name: 'status', since: 0, until: 99 },
+  ],
+  ShareNetworkSubnetCreate: [
+    { name: 'neutron_net_id', since: 0, until: 99 },
+    { name: 'neutron_subnet_id', since: 0, until: 99 },
+    { name: 'availability_zone', since: 0, until: 99 },
+    { name: 'metadata', since: 78, until: 99 },
   ],
   ShareReplicaSummary: [
     { name: 'id', since: 0, until: 99 },

@@ -407,6 +407,48 @@ export interface Operations {
     body: undefined;
     result: { explanations: Schemas['Explanation'][] };
   };
+  /** Lists security services, in short. */
+  listSecurityServices: {
+    path: None;
+    query: Schemas['SecurityServiceFilter'];
+    body: undefined;
+    result: { security_services: Schemas['SecurityServiceSummary'][] };
+  };
+  /** Lists security services with everything about them. */
+  listSecurityServicesDetail: {
+    path: None;
+    query: Schemas['SecurityServiceFilter'];
+    body: undefined;
+    result: { security_services: Schemas['SecurityServiceWithNetworks'][] };
+  };
+  /** Describes a security service. */
+  createSecurityService: {
+    path: None;
+    query: None;
+    body: Schemas['SecurityServiceCreate'];
+    result: { security_service: Schemas['SecurityService'] };
+  };
+  /** Shows a security service. */
+  getSecurityService: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { security_service: Schemas['SecurityService'] };
+  };
+  /** Changes a security service. */
+  updateSecurityService: {
+    path: { id: string };
+    query: None;
+    body: Schemas['SecurityServiceUpdate'];
+    result: { security_service: Schemas['SecurityService'] };
+  };
+  /** Deletes a security service that no share network uses. */
+  deleteSecurityService: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
   /** Lists services. */
   listServices: {
     path: None;
@@ -650,6 +692,167 @@ export interface Operations {
     path: { resource_id: string; key: string };
     query: None;
     body: undefined;
+    result: void;
+  };
+  /** Lists the subnets of a share network. */
+  listShareNetworkSubnets: {
+    path: { share_network_id: string };
+    query: None;
+    body: undefined;
+    result: { share_network_subnets: Schemas['ShareNetworkSubnet'][] };
+  };
+  /** Adds a subnet to a share network. */
+  createShareNetworkSubnet: {
+    path: { share_network_id: string };
+    query: None;
+    body: Schemas['ShareNetworkSubnetCreate'];
+    result: { share_network_subnet: Schemas['ShareNetworkSubnet'] };
+  };
+  /** Shows a subnet of a share network. */
+  getShareNetworkSubnet: {
+    path: { share_network_id: string; share_network_subnet_id: string };
+    query: None;
+    body: undefined;
+    result: { share_network_subnet: Schemas['ShareNetworkSubnet'] };
+  };
+  /** Removes a subnet from a share network. */
+  deleteShareNetworkSubnet: {
+    path: { share_network_id: string; share_network_subnet_id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Shows the metadata of a subnet. */
+  listShareNetworkSubnetMetadata: {
+    path: { share_network_id: string; resource_id: string };
+    query: None;
+    body: undefined;
+    result: { metadata: Schemas['Metadata'] };
+  };
+  /** Adds to the metadata of a subnet. */
+  createShareNetworkSubnetMetadata: {
+    path: { share_network_id: string; resource_id: string };
+    query: None;
+    body: Schemas['Metadata'];
+    result: { metadata: Schemas['Metadata'] };
+  };
+  /** Replaces the metadata of a subnet. */
+  replaceShareNetworkSubnetMetadata: {
+    path: { share_network_id: string; resource_id: string };
+    query: None;
+    body: Schemas['Metadata'];
+    result: { metadata: Schemas['Metadata'] };
+  };
+  /** Shows one pair of the metadata of a subnet. */
+  getShareNetworkSubnetMetadataItem: {
+    path: { share_network_id: string; resource_id: string; key: string };
+    query: None;
+    body: undefined;
+    result: { meta: Schemas['Metadata'] };
+  };
+  /** Sets one pair of the metadata of a subnet. */
+  updateShareNetworkSubnetMetadataItem: {
+    path: { share_network_id: string; resource_id: string; key: string };
+    query: None;
+    body: Schemas['Metadata'];
+    result: { metadata: Schemas['Metadata'] };
+  };
+  /** Removes one pair of the metadata of a subnet. */
+  deleteShareNetworkSubnetMetadataItem: {
+    path: { share_network_id: string; resource_id: string; key: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Lists share networks, in short. */
+  listShareNetworks: {
+    path: None;
+    query: Schemas['ShareNetworkFilter'];
+    body: undefined;
+    result: { share_networks: Schemas['ShareNetworkSummary'][] };
+  };
+  /** Lists share networks with everything about them. */
+  listShareNetworksDetail: {
+    path: None;
+    query: Schemas['ShareNetworkFilter'];
+    body: undefined;
+    result: { share_networks: Schemas['ShareNetwork'][] };
+  };
+  /** Creates a share network. */
+  createShareNetwork: {
+    path: None;
+    query: None;
+    body: Schemas['ShareNetworkCreate'];
+    result: { share_network: Schemas['ShareNetwork'] };
+  };
+  /** Shows a share network. */
+  getShareNetwork: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { share_network: Schemas['ShareNetwork'] };
+  };
+  /** Changes a share network. */
+  updateShareNetwork: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareNetworkUpdate'];
+    result: { share_network: Schemas['ShareNetwork'] };
+  };
+  /** Deletes a share network without share servers. */
+  deleteShareNetwork: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Adds a security service to a share network. */
+  addShareNetworkSecurityService: {
+    path: { id: string };
+    query: None;
+    body: Schemas['SecurityServiceOfNetwork'];
+    result: { share_network: Schemas['ShareNetwork'] };
+  };
+  /** Asks whether a security service could be added. */
+  checkAddShareNetworkSecurityService: {
+    path: { id: string };
+    query: None;
+    body: Schemas['SecurityServiceAddCheck'];
+    result: { compatible: boolean | null; hosts_check_result?: Schemas['HostsCheckResult']; requested_operation: Schemas['SecurityServiceOperation'] };
+  };
+  /** Removes a security service from a share network. */
+  removeShareNetworkSecurityService: {
+    path: { id: string };
+    query: None;
+    body: Schemas['SecurityServiceOfNetwork'];
+    result: { share_network: Schemas['ShareNetwork'] };
+  };
+  /** Puts another security service in the place of one. */
+  updateShareNetworkSecurityService: {
+    path: { id: string };
+    query: None;
+    body: Schemas['SecurityServiceReplace'];
+    result: { share_network: Schemas['ShareNetwork'] };
+  };
+  /** Asks whether a security service could be replaced. */
+  checkUpdateShareNetworkSecurityService: {
+    path: { id: string };
+    query: None;
+    body: Schemas['SecurityServiceReplaceCheck'];
+    result: { compatible: boolean | null; hosts_check_result?: Schemas['HostsCheckResult']; requested_operation: Schemas['SecurityServiceOperation'] };
+  };
+  /** Asks whether a subnet could be added to a share network in use. */
+  checkShareNetworkSubnetCreate: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareNetworkSubnetCreateCheck'];
+    result: { compatible: boolean | null; hosts_check_result?: Schemas['HostsCheckResult'] };
+  };
+  /** Sets the status of a share network by hand. */
+  resetShareNetworkStatus: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareNetworkResetStatus'];
     result: void;
   };
   /** Shows the metadata of a share replica. */

@@ -7177,409 +7177,14 @@ return errors === 0;
 }
 validate54.evaluated = {"props":{"share_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listServices_query_0 = validate55;
-const schema66 = {"type":"object","properties":{"host":{"type":"string"},"binary":{"type":"string"},"zone":{"type":"string"},"state":{"type":"string"},"status":{"type":"string"}},"$id":"v_listServices_query_0"};
+export const v_listSecurityServices_query_0 = validate55;
+const schema66 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"share_network_id":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"type":{"type":"string"},"user":{"type":"string"},"server":{"type":"string"},"dns_ip":{"type":"string"},"domain":{"type":"string"}},"$id":"v_listSecurityServices_query_0"};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listServices_query_0" */;
+/*# sourceURL="v_listSecurityServices_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate55.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.host !== undefined){
-const _errs1 = errors;
-if(typeof data.host !== "string"){
-validate55.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.binary !== undefined){
-const _errs3 = errors;
-if(typeof data.binary !== "string"){
-validate55.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.zone !== undefined){
-const _errs5 = errors;
-if(typeof data.zone !== "string"){
-validate55.errors = [{instancePath:instancePath+"/zone",schemaPath:"#/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.state !== undefined){
-const _errs7 = errors;
-if(typeof data.state !== "string"){
-validate55.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs9 = errors;
-if(typeof data.status !== "string"){
-validate55.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate55.errors = vErrors;
-return errors === 0;
-}
-validate55.evaluated = {"props":{"host":true,"binary":true,"zone":true,"state":true,"status":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listServices_query_1 = validate56;
-const schema67 = {"type":"object","properties":{"host":{"type":"string"},"binary":{"type":"string"},"zone":{"type":"string"},"state":{"type":"string"},"status":{"type":"string"},"ensuring":{"type":"string"}},"$id":"v_listServices_query_1"};
-
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listServices_query_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate56.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.host !== undefined){
-const _errs1 = errors;
-if(typeof data.host !== "string"){
-validate56.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.binary !== undefined){
-const _errs3 = errors;
-if(typeof data.binary !== "string"){
-validate56.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.zone !== undefined){
-const _errs5 = errors;
-if(typeof data.zone !== "string"){
-validate56.errors = [{instancePath:instancePath+"/zone",schemaPath:"#/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.state !== undefined){
-const _errs7 = errors;
-if(typeof data.state !== "string"){
-validate56.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs9 = errors;
-if(typeof data.status !== "string"){
-validate56.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.ensuring !== undefined){
-const _errs11 = errors;
-if(typeof data.ensuring !== "string"){
-validate56.errors = [{instancePath:instancePath+"/ensuring",schemaPath:"#/properties/ensuring/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate56.errors = vErrors;
-return errors === 0;
-}
-validate56.evaluated = {"props":{"host":true,"binary":true,"zone":true,"state":true,"status":true,"ensuring":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_updateService_body_0 = validate57;
-const schema68 = {"type":"object","required":["host","binary"],"properties":{"host":{"type":["string","integer","null"]},"binary":{"type":["string","integer","null"]},"disabled_reason":false},"$id":"v_updateService_body_0"};
-
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateService_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate57.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.host === undefined) && (missing0 = "host")) || ((data.binary === undefined) && (missing0 = "binary"))){
-validate57.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.host !== undefined){
-let data0 = data.host;
-const _errs1 = errors;
-if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate57.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: schema68.properties.host.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.binary !== undefined){
-let data1 = data.binary;
-const _errs3 = errors;
-if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
-validate57.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: schema68.properties.binary.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.disabled_reason !== undefined){
-var valid0 = false;
-validate57.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
-return false;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate57.errors = vErrors;
-return errors === 0;
-}
-validate57.evaluated = {"props":{"host":true,"binary":true,"disabled_reason":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_updateService_body_1 = validate58;
-const schema69 = {"type":"object","required":["host","binary"],"properties":{"host":{"type":["string","integer","null"]},"binary":{"type":["string","integer","null"]},"disabled_reason":{"type":["string","null"],"maxLength":255}},"$id":"v_updateService_body_1"};
-
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateService_body_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate58.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.host === undefined) && (missing0 = "host")) || ((data.binary === undefined) && (missing0 = "binary"))){
-validate58.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.host !== undefined){
-let data0 = data.host;
-const _errs1 = errors;
-if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate58.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: schema69.properties.host.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.binary !== undefined){
-let data1 = data.binary;
-const _errs3 = errors;
-if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
-validate58.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: schema69.properties.binary.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.disabled_reason !== undefined){
-let data2 = data.disabled_reason;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate58.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/type",keyword:"type",params:{type: schema69.properties.disabled_reason.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate58.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate58.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate58.errors = vErrors;
-return errors === 0;
-}
-validate58.evaluated = {"props":{"host":true,"binary":true,"disabled_reason":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_ensureShares_body_0 = validate59;
-const schema70 = {"type":"object","required":["host"],"additionalProperties":false,"properties":{"host":{"type":"string"}},"$id":"v_ensureShares_body_0"};
-
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_ensureShares_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate59.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.host === undefined) && (missing0 = "host")){
-validate59.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "host")){
-validate59.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.host !== undefined){
-if(typeof data.host !== "string"){
-validate59.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate59.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate59.errors = vErrors;
-return errors === 0;
-}
-validate59.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShareBackups_query_0 = validate60;
-const schema71 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"name~":{"type":"string"},"description":{"type":"string"},"description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"}},"$id":"v_listShareBackups_query_0"};
-
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareBackups_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate60.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7594,12 +7199,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate60.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate55.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate60.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate55.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7615,12 +7220,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate60.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate55.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate60.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate55.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7630,10 +7235,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.sort_key !== undefined){
+if(data.all_tenants !== undefined){
 const _errs5 = errors;
-if(typeof data.sort_key !== "string"){
-validate60.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.all_tenants !== "string"){
+validate55.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -7642,10 +7247,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.sort_dir !== undefined){
+if(data.project_id !== undefined){
 const _errs7 = errors;
-if(typeof data.sort_dir !== "string"){
-validate60.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.project_id !== "string"){
+validate55.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -7654,10 +7259,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.share_network_id !== undefined){
 const _errs9 = errors;
-if(typeof data.all_tenants !== "string"){
-validate60.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_network_id !== "string"){
+validate55.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -7666,10 +7271,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.id !== undefined){
 const _errs11 = errors;
-if(typeof data.project_id !== "string"){
-validate60.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.id !== "string"){
+validate55.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -7681,7 +7286,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs13 = errors;
 if(typeof data.name !== "string"){
-validate60.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate55.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -7690,10 +7295,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data.type !== undefined){
 const _errs15 = errors;
-if(typeof data["name~"] !== "string"){
-validate60.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.type !== "string"){
+validate55.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -7702,10 +7307,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data.user !== undefined){
 const _errs17 = errors;
-if(typeof data.description !== "string"){
-validate60.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.user !== "string"){
+validate55.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -7714,10 +7319,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
+if(data.server !== undefined){
 const _errs19 = errors;
-if(typeof data["description~"] !== "string"){
-validate60.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.server !== "string"){
+validate55.errors = [{instancePath:instancePath+"/server",schemaPath:"#/properties/server/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -7726,10 +7331,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.dns_ip !== undefined){
 const _errs21 = errors;
-if(typeof data.status !== "string"){
-validate60.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.dns_ip !== "string"){
+validate55.errors = [{instancePath:instancePath+"/dns_ip",schemaPath:"#/properties/dns_ip/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -7738,10 +7343,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_id !== undefined){
+if(data.domain !== undefined){
 const _errs23 = errors;
-if(typeof data.share_id !== "string"){
-validate60.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.domain !== "string"){
+validate55.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -7762,6 +7367,703 @@ var valid0 = true;
 }
 }
 else {
+validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate55.errors = vErrors;
+return errors === 0;
+}
+validate55.evaluated = {"props":{"limit":true,"offset":true,"all_tenants":true,"project_id":true,"share_network_id":true,"id":true,"name":true,"type":true,"user":true,"server":true,"dns_ip":true,"domain":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createSecurityService_body_0 = validate56;
+const schema67 = {"type":"object","properties":{"type":{},"name":{"type":["string","integer","null"],"maxLength":255},"description":{"type":["string","integer","null"],"maxLength":255},"dns_ip":{"type":["string","integer","null"],"maxLength":255},"server":{"type":["string","integer","null"],"maxLength":255},"domain":{"type":["string","integer","null"],"maxLength":255},"user":{"type":["string","integer","null"],"maxLength":255},"password":{"type":["string","integer","null"],"maxLength":255},"ou":{"type":["string","integer","null"],"maxLength":255},"default_ad_site":false},"$id":"v_createSecurityService_body_0"};
+
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createSecurityService_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate56.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs1 = errors;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate56.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema67.properties.name.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(func1(data0) > 255){
+validate56.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data1 = data.description;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate56.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema67.properties.description.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func1(data1) > 255){
+validate56.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.dns_ip !== undefined){
+let data2 = data.dns_ip;
+const _errs5 = errors;
+if(((typeof data2 !== "string") && (!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2))))) && (data2 !== null)){
+validate56.errors = [{instancePath:instancePath+"/dns_ip",schemaPath:"#/properties/dns_ip/type",keyword:"type",params:{type: schema67.properties.dns_ip.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate56.errors = [{instancePath:instancePath+"/dns_ip",schemaPath:"#/properties/dns_ip/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.server !== undefined){
+let data3 = data.server;
+const _errs7 = errors;
+if(((typeof data3 !== "string") && (!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3))))) && (data3 !== null)){
+validate56.errors = [{instancePath:instancePath+"/server",schemaPath:"#/properties/server/type",keyword:"type",params:{type: schema67.properties.server.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate56.errors = [{instancePath:instancePath+"/server",schemaPath:"#/properties/server/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.domain !== undefined){
+let data4 = data.domain;
+const _errs9 = errors;
+if(((typeof data4 !== "string") && (!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4))))) && (data4 !== null)){
+validate56.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/type",keyword:"type",params:{type: schema67.properties.domain.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate56.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user !== undefined){
+let data5 = data.user;
+const _errs11 = errors;
+if(((typeof data5 !== "string") && (!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5))))) && (data5 !== null)){
+validate56.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema67.properties.user.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate56.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.password !== undefined){
+let data6 = data.password;
+const _errs13 = errors;
+if(((typeof data6 !== "string") && (!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6))))) && (data6 !== null)){
+validate56.errors = [{instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: schema67.properties.password.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs13){
+if(typeof data6 === "string"){
+if(func1(data6) > 255){
+validate56.errors = [{instancePath:instancePath+"/password",schemaPath:"#/properties/password/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ou !== undefined){
+let data7 = data.ou;
+const _errs15 = errors;
+if(((typeof data7 !== "string") && (!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7))))) && (data7 !== null)){
+validate56.errors = [{instancePath:instancePath+"/ou",schemaPath:"#/properties/ou/type",keyword:"type",params:{type: schema67.properties.ou.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs15){
+if(typeof data7 === "string"){
+if(func1(data7) > 255){
+validate56.errors = [{instancePath:instancePath+"/ou",schemaPath:"#/properties/ou/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.default_ad_site !== undefined){
+var valid0 = false;
+validate56.errors = [{instancePath:instancePath+"/default_ad_site",schemaPath:"#/properties/default_ad_site/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate56.errors = vErrors;
+return errors === 0;
+}
+validate56.evaluated = {"props":{"type":true,"name":true,"description":true,"dns_ip":true,"server":true,"domain":true,"user":true,"password":true,"ou":true,"default_ad_site":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createSecurityService_body_1 = validate57;
+const schema68 = {"type":"object","properties":{"type":{},"name":{"type":["string","integer","null"],"maxLength":255},"description":{"type":["string","integer","null"],"maxLength":255},"dns_ip":{"type":["string","integer","null"],"maxLength":255},"server":{"type":["string","integer","null"],"maxLength":255},"domain":{"type":["string","integer","null"],"maxLength":255},"user":{"type":["string","integer","null"],"maxLength":255},"password":{"type":["string","integer","null"],"maxLength":255},"ou":{"type":["string","integer","null"],"maxLength":255},"default_ad_site":{"type":["string","integer","null"],"maxLength":255}},"$id":"v_createSecurityService_body_1"};
+
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createSecurityService_body_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate57.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs1 = errors;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate57.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema68.properties.name.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(func1(data0) > 255){
+validate57.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data1 = data.description;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate57.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema68.properties.description.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func1(data1) > 255){
+validate57.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.dns_ip !== undefined){
+let data2 = data.dns_ip;
+const _errs5 = errors;
+if(((typeof data2 !== "string") && (!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2))))) && (data2 !== null)){
+validate57.errors = [{instancePath:instancePath+"/dns_ip",schemaPath:"#/properties/dns_ip/type",keyword:"type",params:{type: schema68.properties.dns_ip.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate57.errors = [{instancePath:instancePath+"/dns_ip",schemaPath:"#/properties/dns_ip/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.server !== undefined){
+let data3 = data.server;
+const _errs7 = errors;
+if(((typeof data3 !== "string") && (!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3))))) && (data3 !== null)){
+validate57.errors = [{instancePath:instancePath+"/server",schemaPath:"#/properties/server/type",keyword:"type",params:{type: schema68.properties.server.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate57.errors = [{instancePath:instancePath+"/server",schemaPath:"#/properties/server/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.domain !== undefined){
+let data4 = data.domain;
+const _errs9 = errors;
+if(((typeof data4 !== "string") && (!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4))))) && (data4 !== null)){
+validate57.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/type",keyword:"type",params:{type: schema68.properties.domain.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate57.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user !== undefined){
+let data5 = data.user;
+const _errs11 = errors;
+if(((typeof data5 !== "string") && (!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5))))) && (data5 !== null)){
+validate57.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema68.properties.user.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate57.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.password !== undefined){
+let data6 = data.password;
+const _errs13 = errors;
+if(((typeof data6 !== "string") && (!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6))))) && (data6 !== null)){
+validate57.errors = [{instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: schema68.properties.password.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs13){
+if(typeof data6 === "string"){
+if(func1(data6) > 255){
+validate57.errors = [{instancePath:instancePath+"/password",schemaPath:"#/properties/password/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ou !== undefined){
+let data7 = data.ou;
+const _errs15 = errors;
+if(((typeof data7 !== "string") && (!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7))))) && (data7 !== null)){
+validate57.errors = [{instancePath:instancePath+"/ou",schemaPath:"#/properties/ou/type",keyword:"type",params:{type: schema68.properties.ou.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs15){
+if(typeof data7 === "string"){
+if(func1(data7) > 255){
+validate57.errors = [{instancePath:instancePath+"/ou",schemaPath:"#/properties/ou/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.default_ad_site !== undefined){
+let data8 = data.default_ad_site;
+const _errs17 = errors;
+if(((typeof data8 !== "string") && (!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8))))) && (data8 !== null)){
+validate57.errors = [{instancePath:instancePath+"/default_ad_site",schemaPath:"#/properties/default_ad_site/type",keyword:"type",params:{type: schema68.properties.default_ad_site.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs17){
+if(typeof data8 === "string"){
+if(func1(data8) > 255){
+validate57.errors = [{instancePath:instancePath+"/default_ad_site",schemaPath:"#/properties/default_ad_site/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate57.errors = vErrors;
+return errors === 0;
+}
+validate57.evaluated = {"props":{"type":true,"name":true,"description":true,"dns_ip":true,"server":true,"domain":true,"user":true,"password":true,"ou":true,"default_ad_site":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listServices_query_0 = validate58;
+const schema69 = {"type":"object","properties":{"host":{"type":"string"},"binary":{"type":"string"},"zone":{"type":"string"},"state":{"type":"string"},"status":{"type":"string"}},"$id":"v_listServices_query_0"};
+
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listServices_query_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate58.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.host !== undefined){
+const _errs1 = errors;
+if(typeof data.host !== "string"){
+validate58.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.binary !== undefined){
+const _errs3 = errors;
+if(typeof data.binary !== "string"){
+validate58.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.zone !== undefined){
+const _errs5 = errors;
+if(typeof data.zone !== "string"){
+validate58.errors = [{instancePath:instancePath+"/zone",schemaPath:"#/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs7 = errors;
+if(typeof data.state !== "string"){
+validate58.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs9 = errors;
+if(typeof data.status !== "string"){
+validate58.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate58.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate58.errors = vErrors;
+return errors === 0;
+}
+validate58.evaluated = {"props":{"host":true,"binary":true,"zone":true,"state":true,"status":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listServices_query_1 = validate59;
+const schema70 = {"type":"object","properties":{"host":{"type":"string"},"binary":{"type":"string"},"zone":{"type":"string"},"state":{"type":"string"},"status":{"type":"string"},"ensuring":{"type":"string"}},"$id":"v_listServices_query_1"};
+
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listServices_query_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate59.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.host !== undefined){
+const _errs1 = errors;
+if(typeof data.host !== "string"){
+validate59.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.binary !== undefined){
+const _errs3 = errors;
+if(typeof data.binary !== "string"){
+validate59.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.zone !== undefined){
+const _errs5 = errors;
+if(typeof data.zone !== "string"){
+validate59.errors = [{instancePath:instancePath+"/zone",schemaPath:"#/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs7 = errors;
+if(typeof data.state !== "string"){
+validate59.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs9 = errors;
+if(typeof data.status !== "string"){
+validate59.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ensuring !== undefined){
+const _errs11 = errors;
+if(typeof data.ensuring !== "string"){
+validate59.errors = [{instancePath:instancePath+"/ensuring",schemaPath:"#/properties/ensuring/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate59.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate59.errors = vErrors;
+return errors === 0;
+}
+validate59.evaluated = {"props":{"host":true,"binary":true,"zone":true,"state":true,"status":true,"ensuring":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_updateService_body_0 = validate60;
+const schema71 = {"type":"object","required":["host","binary"],"properties":{"host":{"type":["string","integer","null"]},"binary":{"type":["string","integer","null"]},"disabled_reason":false},"$id":"v_updateService_body_0"};
+
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_updateService_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate60.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.host === undefined) && (missing0 = "host")) || ((data.binary === undefined) && (missing0 = "binary"))){
+validate60.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.host !== undefined){
+let data0 = data.host;
+const _errs1 = errors;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate60.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: schema71.properties.host.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.binary !== undefined){
+let data1 = data.binary;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate60.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: schema71.properties.binary.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.disabled_reason !== undefined){
+var valid0 = false;
+validate60.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
 validate60.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -7769,13 +8071,13 @@ return false;
 validate60.errors = vErrors;
 return errors === 0;
 }
-validate60.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"name~":true,"description":true,"description~":true,"status":true,"share_id":true},"dynamicProps":false,"dynamicItems":false};
+validate60.evaluated = {"props":{"host":true,"binary":true,"disabled_reason":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareBackup_body_0 = validate61;
-const schema72 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"backup_options":{"type":["object","null"]}},"$id":"v_createShareBackup_body_0"};
+export const v_updateService_body_1 = validate61;
+const schema72 = {"type":"object","required":["host","binary"],"properties":{"host":{"type":["string","integer","null"]},"binary":{"type":["string","integer","null"]},"disabled_reason":{"type":["string","null"],"maxLength":255}},"$id":"v_updateService_body_1"};
 
 function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareBackup_body_0" */;
+/*# sourceURL="v_updateService_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate61.evaluated;
@@ -7788,8 +8090,339 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.share_id === undefined) && (missing0 = "share_id")){
+if(((data.host === undefined) && (missing0 = "host")) || ((data.binary === undefined) && (missing0 = "binary"))){
 validate61.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.host !== undefined){
+let data0 = data.host;
+const _errs1 = errors;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate61.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: schema72.properties.host.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.binary !== undefined){
+let data1 = data.binary;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate61.errors = [{instancePath:instancePath+"/binary",schemaPath:"#/properties/binary/type",keyword:"type",params:{type: schema72.properties.binary.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.disabled_reason !== undefined){
+let data2 = data.disabled_reason;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate61.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/type",keyword:"type",params:{type: schema72.properties.disabled_reason.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate61.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"#/properties/disabled_reason/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate61.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate61.errors = vErrors;
+return errors === 0;
+}
+validate61.evaluated = {"props":{"host":true,"binary":true,"disabled_reason":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_ensureShares_body_0 = validate62;
+const schema73 = {"type":"object","required":["host"],"additionalProperties":false,"properties":{"host":{"type":"string"}},"$id":"v_ensureShares_body_0"};
+
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_ensureShares_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate62.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.host === undefined) && (missing0 = "host")){
+validate62.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "host")){
+validate62.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.host !== undefined){
+if(typeof data.host !== "string"){
+validate62.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate62.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate62.errors = vErrors;
+return errors === 0;
+}
+validate62.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareBackups_query_0 = validate63;
+const schema74 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"name~":{"type":"string"},"description":{"type":"string"},"description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"}},"$id":"v_listShareBackups_query_0"};
+
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareBackups_query_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate63.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate63.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate63.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate63.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate63.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs5 = errors;
+if(typeof data.sort_key !== "string"){
+validate63.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_dir !== "string"){
+validate63.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs9 = errors;
+if(typeof data.all_tenants !== "string"){
+validate63.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs11 = errors;
+if(typeof data.project_id !== "string"){
+validate63.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs13 = errors;
+if(typeof data.name !== "string"){
+validate63.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs15 = errors;
+if(typeof data["name~"] !== "string"){
+validate63.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs17 = errors;
+if(typeof data.description !== "string"){
+validate63.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs19 = errors;
+if(typeof data["description~"] !== "string"){
+validate63.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs21 = errors;
+if(typeof data.status !== "string"){
+validate63.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_id !== undefined){
+const _errs23 = errors;
+if(typeof data.share_id !== "string"){
+validate63.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate63.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate63.errors = vErrors;
+return errors === 0;
+}
+validate63.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"name~":true,"description":true,"description~":true,"status":true,"share_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareBackup_body_0 = validate64;
+const schema75 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"backup_options":{"type":["object","null"]}},"$id":"v_createShareBackup_body_0"};
+
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareBackup_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate64.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate64.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -7797,7 +8430,7 @@ if(data.share_id !== undefined){
 let data0 = data.share_id;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-validate61.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema72.properties.share_id.type},message:"must be string,integer"}];
+validate64.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema75.properties.share_id.type},message:"must be string,integer"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -7810,13 +8443,13 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate61.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema72.properties.name.type},message:"must be string,null"}];
+validate64.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema75.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate61.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate64.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -7831,13 +8464,13 @@ if(data.description !== undefined){
 let data2 = data.description;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate61.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema72.properties.description.type},message:"must be string,null"}];
+validate64.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema75.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate61.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate64.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -7852,7 +8485,7 @@ if(data.backup_options !== undefined){
 let data3 = data.backup_options;
 const _errs7 = errors;
 if((!(data3 && typeof data3 == "object" && !Array.isArray(data3))) && (data3 !== null)){
-validate61.errors = [{instancePath:instancePath+"/backup_options",schemaPath:"#/properties/backup_options/type",keyword:"type",params:{type: schema72.properties.backup_options.type},message:"must be object,null"}];
+validate64.errors = [{instancePath:instancePath+"/backup_options",schemaPath:"#/properties/backup_options/type",keyword:"type",params:{type: schema75.properties.backup_options.type},message:"must be object,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -7866,23 +8499,23 @@ var valid0 = true;
 }
 }
 else {
-validate61.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate64.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate61.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
-validate61.evaluated = {"props":{"share_id":true,"name":true,"description":true,"backup_options":true},"dynamicProps":false,"dynamicItems":false};
+validate64.evaluated = {"props":{"share_id":true,"name":true,"description":true,"backup_options":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShareBackup_body_0 = validate62;
-const schema73 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateShareBackup_body_0"};
+export const v_updateShareBackup_body_0 = validate65;
+const schema76 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateShareBackup_body_0"};
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateShareBackup_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate62.evaluated;
+const evaluated0 = validate65.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7895,13 +8528,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate62.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema73.properties.name.type},message:"must be string,null"}];
+validate65.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema76.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate62.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate65.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -7916,117 +8549,16 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate62.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema73.properties.description.type},message:"must be string,null"}];
+validate65.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema76.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate62.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate65.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-else {
-validate62.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate62.errors = vErrors;
-return errors === 0;
-}
-validate62.evaluated = {"props":{"name":true,"description":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_restoreShareBackup_body_0 = validate63;
-const schema74 = {"$id":"v_restoreShareBackup_body_0"};
-
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_restoreShareBackup_body_0" */;
-validate63.errors = null;
-return true;
-}
-validate63.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-export const v_resetShareBackupStatus_body_0 = validate64;
-const schema75 = {"type":"object","required":["status"],"properties":{"status":{"type":"string"}},"$id":"v_resetShareBackupStatus_body_0"};
-
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetShareBackupStatus_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate64.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.status === undefined) && (missing0 = "status")){
-validate64.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.status !== undefined){
-if(typeof data.status !== "string"){
-validate64.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate64.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate64.errors = vErrors;
-return errors === 0;
-}
-validate64.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShareGroupTypes_query_0 = validate65;
-const schema76 = {"type":"object","properties":{"is_public":{"type":"string"},"group_specs":{"type":"string"}},"$id":"v_listShareGroupTypes_query_0"};
-
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareGroupTypes_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate65.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.is_public !== undefined){
-const _errs1 = errors;
-if(typeof data.is_public !== "string"){
-validate65.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.group_specs !== undefined){
-const _errs3 = errors;
-if(typeof data.group_specs !== "string"){
-validate65.errors = [{instancePath:instancePath+"/group_specs",schemaPath:"#/properties/group_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
 }
 var valid0 = _errs3 === errors;
 }
@@ -8043,16 +8575,117 @@ return false;
 validate65.errors = vErrors;
 return errors === 0;
 }
-validate65.evaluated = {"props":{"is_public":true,"group_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate65.evaluated = {"props":{"name":true,"description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareGroupType_body_0 = validate66;
-const schema77 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"group_specs":{"anyOf":[{"type":"object","propertyNames":{"maxLength":255},"additionalProperties":{"type":"string","maxLength":255}},{"type":"null"}]},"share_types":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}},"$id":"v_createShareGroupType_body_0"};
+export const v_restoreShareBackup_body_0 = validate66;
+const schema77 = {"$id":"v_restoreShareBackup_body_0"};
 
 function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_restoreShareBackup_body_0" */;
+validate66.errors = null;
+return true;
+}
+validate66.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+export const v_resetShareBackupStatus_body_0 = validate67;
+const schema78 = {"type":"object","required":["status"],"properties":{"status":{"type":"string"}},"$id":"v_resetShareBackupStatus_body_0"};
+
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_resetShareBackupStatus_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate67.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.status === undefined) && (missing0 = "status")){
+validate67.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.status !== undefined){
+if(typeof data.status !== "string"){
+validate67.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
+validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate67.errors = vErrors;
+return errors === 0;
+}
+validate67.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareGroupTypes_query_0 = validate68;
+const schema79 = {"type":"object","properties":{"is_public":{"type":"string"},"group_specs":{"type":"string"}},"$id":"v_listShareGroupTypes_query_0"};
+
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareGroupTypes_query_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate68.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.is_public !== undefined){
+const _errs1 = errors;
+if(typeof data.is_public !== "string"){
+validate68.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.group_specs !== undefined){
+const _errs3 = errors;
+if(typeof data.group_specs !== "string"){
+validate68.errors = [{instancePath:instancePath+"/group_specs",schemaPath:"#/properties/group_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate68.errors = vErrors;
+return errors === 0;
+}
+validate68.evaluated = {"props":{"is_public":true,"group_specs":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareGroupType_body_0 = validate69;
+const schema80 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"group_specs":{"anyOf":[{"type":"object","propertyNames":{"maxLength":255},"additionalProperties":{"type":"string","maxLength":255}},{"type":"null"}]},"share_types":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}},"$id":"v_createShareGroupType_body_0"};
+
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareGroupType_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate66.evaluated;
+const evaluated0 = validate69.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8065,13 +8698,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate66.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema77.properties.name.type},message:"must be string,null"}];
+validate69.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema80.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate66.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate69.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -8115,7 +8748,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema77.properties.is_public.anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema80.properties.is_public.anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -8198,7 +8831,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate66.errors = vErrors;
+validate69.errors = vErrors;
 return false;
 }
 else {
@@ -8323,7 +8956,7 @@ else {
 vErrors.push(err14);
 }
 errors++;
-validate66.errors = vErrors;
+validate69.errors = vErrors;
 return false;
 }
 else {
@@ -8406,7 +9039,7 @@ else {
 vErrors.push(err18);
 }
 errors++;
-validate66.errors = vErrors;
+validate69.errors = vErrors;
 return false;
 }
 else {
@@ -8430,23 +9063,23 @@ var valid0 = true;
 }
 }
 else {
-validate66.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate66.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
-validate66.evaluated = {"props":{"name":true,"is_public":true,"group_specs":true,"share_types":true},"dynamicProps":false,"dynamicItems":false};
+validate69.evaluated = {"props":{"name":true,"is_public":true,"group_specs":true,"share_types":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_addShareGroupTypeAccess_body_0 = validate67;
-const schema78 = {"type":"object","properties":{"project":{}},"$id":"v_addShareGroupTypeAccess_body_0"};
+export const v_addShareGroupTypeAccess_body_0 = validate70;
+const schema81 = {"type":"object","properties":{"project":{}},"$id":"v_addShareGroupTypeAccess_body_0"};
 
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_addShareGroupTypeAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate67.evaluated;
+const evaluated0 = validate70.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8455,24 +9088,24 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate67.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
-validate67.evaluated = {"props":{"project":true},"dynamicProps":false,"dynamicItems":false};
+validate70.evaluated = {"props":{"project":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareInstances_query_0 = validate68;
-const schema79 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"}},"$id":"v_listShareInstances_query_0"};
-const pattern78 = new RegExp("^-?[0-9]+$", "u");
+export const v_listShareInstances_query_0 = validate71;
+const schema82 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"}},"$id":"v_listShareInstances_query_0"};
+const pattern80 = new RegExp("^-?[0-9]+$", "u");
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareInstances_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate68.evaluated;
+const evaluated0 = validate71.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8484,7 +9117,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.host !== undefined){
 const _errs1 = errors;
 if(typeof data.host !== "string"){
-validate68.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate71.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -8496,7 +9129,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs3 = errors;
 if(typeof data.status !== "string"){
-validate68.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate71.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -8508,7 +9141,7 @@ if(valid0){
 if(data.share_server_id !== undefined){
 const _errs5 = errors;
 if(typeof data.share_server_id !== "string"){
-validate68.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate71.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -8522,13 +9155,13 @@ let data3 = data.limit;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern78.test(data3)){
-validate68.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
+if(!pattern80.test(data3)){
+validate71.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate68.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate71.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -8541,7 +9174,7 @@ if(valid0){
 if(data.offset !== undefined){
 const _errs9 = errors;
 if(typeof data.offset !== "string"){
-validate68.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate71.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -8555,23 +9188,23 @@ var valid0 = true;
 }
 }
 else {
-validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate68.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
-validate68.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
+validate71.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareInstances_query_1 = validate69;
-const schema80 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"}},"$id":"v_listShareInstances_query_1"};
+export const v_listShareInstances_query_1 = validate72;
+const schema83 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"}},"$id":"v_listShareInstances_query_1"};
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareInstances_query_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate69.evaluated;
+const evaluated0 = validate72.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8583,7 +9216,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.host !== undefined){
 const _errs1 = errors;
 if(typeof data.host !== "string"){
-validate69.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate72.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -8595,7 +9228,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs3 = errors;
 if(typeof data.status !== "string"){
-validate69.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate72.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -8607,7 +9240,7 @@ if(valid0){
 if(data.share_server_id !== undefined){
 const _errs5 = errors;
 if(typeof data.share_server_id !== "string"){
-validate69.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate72.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -8621,13 +9254,13 @@ let data3 = data.limit;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern78.test(data3)){
-validate69.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
+if(!pattern80.test(data3)){
+validate72.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate69.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate72.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -8640,7 +9273,7 @@ if(valid0){
 if(data.offset !== undefined){
 const _errs9 = errors;
 if(typeof data.offset !== "string"){
-validate69.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate72.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -8652,7 +9285,7 @@ if(valid0){
 if(data.export_location_id !== undefined){
 const _errs11 = errors;
 if(typeof data.export_location_id !== "string"){
-validate69.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate72.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -8664,7 +9297,7 @@ if(valid0){
 if(data.export_location_path !== undefined){
 const _errs13 = errors;
 if(typeof data.export_location_path !== "string"){
-validate69.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate72.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -8680,23 +9313,23 @@ var valid0 = true;
 }
 }
 else {
-validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate69.errors = vErrors;
+validate72.errors = vErrors;
 return errors === 0;
 }
-validate69.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true},"dynamicProps":false,"dynamicItems":false};
+validate72.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareInstances_query_2 = validate70;
-const schema81 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShareInstances_query_2"};
+export const v_listShareInstances_query_2 = validate73;
+const schema84 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShareInstances_query_2"};
 
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareInstances_query_2" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate70.evaluated;
+const evaluated0 = validate73.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8708,7 +9341,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.host !== undefined){
 const _errs1 = errors;
 if(typeof data.host !== "string"){
-validate70.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate73.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -8720,7 +9353,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs3 = errors;
 if(typeof data.status !== "string"){
-validate70.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate73.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -8732,7 +9365,7 @@ if(valid0){
 if(data.share_server_id !== undefined){
 const _errs5 = errors;
 if(typeof data.share_server_id !== "string"){
-validate70.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate73.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -8746,13 +9379,13 @@ let data3 = data.limit;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern78.test(data3)){
-validate70.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
+if(!pattern80.test(data3)){
+validate73.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate73.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -8765,7 +9398,7 @@ if(valid0){
 if(data.offset !== undefined){
 const _errs9 = errors;
 if(typeof data.offset !== "string"){
-validate70.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate73.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -8777,7 +9410,7 @@ if(valid0){
 if(data.export_location_id !== undefined){
 const _errs11 = errors;
 if(typeof data.export_location_id !== "string"){
-validate70.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate73.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -8789,7 +9422,7 @@ if(valid0){
 if(data.export_location_path !== undefined){
 const _errs13 = errors;
 if(typeof data.export_location_path !== "string"){
-validate70.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate73.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -8804,12 +9437,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(!pattern5.test(data7)){
-validate70.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate73.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate73.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -8827,203 +9460,6 @@ var valid0 = true;
 }
 }
 else {
-validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate70.errors = vErrors;
-return errors === 0;
-}
-validate70.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_resetShareInstanceStatus_body_0 = validate71;
-const schema82 = {"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareInstanceStatus_body_0"};
-
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetShareInstanceStatus_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate71.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.status === undefined) && (missing0 = "status")){
-validate71.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-validate71.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((((data0 === "available") || (data0 === "creating")) || (data0 === "deleting")) || (data0 === "error")) || (data0 === "error_deleting")) || (data0 === "migrating")) || (data0 === "migrating_to")) || (data0 === "server_migrating"))){
-validate71.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema82.properties.status.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-}
-}
-}
-else {
-validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate71.errors = vErrors;
-return errors === 0;
-}
-validate71.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShareReplicas_query_0 = validate72;
-const schema83 = {"type":"object","properties":{"share_id":{"type":"string"},"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"}},"$id":"v_listShareReplicas_query_0"};
-
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareReplicas_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate72.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.share_id !== undefined){
-const _errs1 = errors;
-if(typeof data.share_id !== "string"){
-validate72.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.limit !== undefined){
-let data1 = data.limit;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate72.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate72.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data2 = data.offset;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(!pattern7.test(data2)){
-validate72.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate72.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate72.errors = vErrors;
-return errors === 0;
-}
-validate72.evaluated = {"props":{"share_id":true,"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShareReplica_body_0 = validate73;
-const schema84 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":false},"$id":"v_createShareReplica_body_0"};
-
-function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareReplica_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate73.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.share_id === undefined) && (missing0 = "share_id")){
-validate73.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_id !== undefined){
-let data0 = data.share_id;
-const _errs1 = errors;
-if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-validate73.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema84.properties.share_id.type},message:"must be string,integer"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data1 = data.availability_zone;
-const _errs3 = errors;
-if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
-validate73.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema84.properties.availability_zone.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-var valid0 = false;
-validate73.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
-return false;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
 validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -9031,13 +9467,13 @@ return false;
 validate73.errors = vErrors;
 return errors === 0;
 }
-validate73.evaluated = {"props":{"share_id":true,"availability_zone":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
+validate73.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareReplica_body_1 = validate74;
-const schema85 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":false},"$id":"v_createShareReplica_body_1"};
+export const v_resetShareInstanceStatus_body_0 = validate74;
+const schema85 = {"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareInstanceStatus_body_0"};
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareReplica_body_1" */;
+/*# sourceURL="v_resetShareInstanceStatus_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate74.evaluated;
@@ -9050,174 +9486,20 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.share_id === undefined) && (missing0 = "share_id")){
+if((data.status === undefined) && (missing0 = "status")){
 validate74.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.share_id !== undefined){
-let data0 = data.share_id;
-const _errs1 = errors;
-if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-validate74.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema85.properties.share_id.type},message:"must be string,integer"}];
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+validate74.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data1 = data.availability_zone;
-const _errs3 = errors;
-if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
-validate74.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema85.properties.availability_zone.type},message:"must be string,integer,null"}];
+if(!((((((((data0 === "available") || (data0 === "creating")) || (data0 === "deleting")) || (data0 === "error")) || (data0 === "error_deleting")) || (data0 === "migrating")) || (data0 === "migrating_to")) || (data0 === "server_migrating"))){
+validate74.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema85.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.scheduler_hints !== undefined){
-let data2 = data.scheduler_hints;
-const _errs5 = errors;
-const _errs6 = errors;
-let valid1 = false;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.same_host !== undefined){
-let data3 = data2.same_host;
-const _errs9 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-const err0 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema85.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var valid2 = _errs9 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data2.different_host !== undefined){
-let data4 = data2.different_host;
-const _errs11 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-const err1 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema85.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-var valid2 = _errs11 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data2.only_host !== undefined){
-let data5 = data2.only_host;
-const _errs13 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-const err2 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema85.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var valid2 = _errs13 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-else {
-const err3 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-var _valid0 = _errs7 === errors;
-valid1 = valid1 || _valid0;
-if(_valid0){
-var props0 = {};
-props0.same_host = true;
-props0.different_host = true;
-props0.only_host = true;
-}
-const _errs15 = errors;
-if(data2 !== null){
-const err4 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-var _valid0 = _errs15 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate74.errors = vErrors;
-return false;
-}
-else {
-errors = _errs6;
-if(vErrors !== null){
-if(_errs6){
-vErrors.length = _errs6;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-var valid0 = false;
-validate74.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
-return false;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -9230,13 +9512,13 @@ return false;
 validate74.errors = vErrors;
 return errors === 0;
 }
-validate74.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
+validate74.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareReplica_body_2 = validate75;
-const schema86 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":{"type":["string","integer","null"]}},"$id":"v_createShareReplica_body_2"};
+export const v_createShareNetworkSubnet_body_0 = validate75;
+const schema86 = {"type":"object","properties":{"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"availability_zone":{}},"$id":"v_createShareNetworkSubnet_body_0"};
 
 function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareReplica_body_2" */;
+/*# sourceURL="v_createShareNetworkSubnet_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate75.evaluated;
@@ -9248,17 +9530,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.share_id === undefined) && (missing0 = "share_id")){
-validate75.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_id !== undefined){
-let data0 = data.share_id;
+if(data.neutron_net_id !== undefined){
+let data0 = data.neutron_net_id;
 const _errs1 = errors;
-if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-validate75.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema86.properties.share_id.type},message:"must be string,integer"}];
+if((typeof data0 !== "string") && (data0 !== null)){
+validate75.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: schema86.properties.neutron_net_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -9267,161 +9543,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.availability_zone !== undefined){
-let data1 = data.availability_zone;
+if(data.neutron_subnet_id !== undefined){
+let data1 = data.neutron_subnet_id;
 const _errs3 = errors;
-if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
-validate75.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema86.properties.availability_zone.type},message:"must be string,integer,null"}];
+if((typeof data1 !== "string") && (data1 !== null)){
+validate75.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: schema86.properties.neutron_subnet_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.scheduler_hints !== undefined){
-let data2 = data.scheduler_hints;
-const _errs5 = errors;
-const _errs6 = errors;
-let valid1 = false;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.same_host !== undefined){
-let data3 = data2.same_host;
-const _errs9 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-const err0 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema86.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var valid2 = _errs9 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data2.different_host !== undefined){
-let data4 = data2.different_host;
-const _errs11 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-const err1 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema86.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-var valid2 = _errs11 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data2.only_host !== undefined){
-let data5 = data2.only_host;
-const _errs13 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-const err2 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema86.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var valid2 = _errs13 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-else {
-const err3 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-var _valid0 = _errs7 === errors;
-valid1 = valid1 || _valid0;
-if(_valid0){
-var props0 = {};
-props0.same_host = true;
-props0.different_host = true;
-props0.only_host = true;
-}
-const _errs15 = errors;
-if(data2 !== null){
-const err4 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-var _valid0 = _errs15 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate75.errors = vErrors;
-return false;
-}
-else {
-errors = _errs6;
-if(vErrors !== null){
-if(_errs6){
-vErrors.length = _errs6;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-let data6 = data.share_network_id;
-const _errs17 = errors;
-if(((typeof data6 !== "string") && (!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6))))) && (data6 !== null)){
-validate75.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema86.properties.share_network_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
 }
 }
 }
@@ -9433,13 +9565,13 @@ return false;
 validate75.errors = vErrors;
 return errors === 0;
 }
-validate75.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
+validate75.evaluated = {"props":{"neutron_net_id":true,"neutron_subnet_id":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareReplica_body_3 = validate76;
-const schema87 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":{"type":["string","integer","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareReplica_body_3"};
+export const v_createShareNetworkSubnet_body_1 = validate76;
+const schema87 = {"type":"object","properties":{"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"availability_zone":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareNetworkSubnet_body_1"};
 
 function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareReplica_body_3" */;
+/*# sourceURL="v_createShareNetworkSubnet_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate76.evaluated;
@@ -9451,17 +9583,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.share_id === undefined) && (missing0 = "share_id")){
-validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_id !== undefined){
-let data0 = data.share_id;
+if(data.neutron_net_id !== undefined){
+let data0 = data.neutron_net_id;
 const _errs1 = errors;
-if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-validate76.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema87.properties.share_id.type},message:"must be string,integer"}];
+if((typeof data0 !== "string") && (data0 !== null)){
+validate76.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: schema87.properties.neutron_net_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -9470,11 +9596,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.availability_zone !== undefined){
-let data1 = data.availability_zone;
+if(data.neutron_subnet_id !== undefined){
+let data1 = data.neutron_subnet_id;
 const _errs3 = errors;
-if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
-validate76.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema87.properties.availability_zone.type},message:"must be string,integer,null"}];
+if((typeof data1 !== "string") && (data1 !== null)){
+validate76.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: schema87.properties.neutron_subnet_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -9483,19 +9609,19 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.scheduler_hints !== undefined){
-let data2 = data.scheduler_hints;
+if(data.metadata !== undefined){
+let data2 = data.metadata;
 const _errs5 = errors;
 const _errs6 = errors;
 let valid1 = false;
 const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.same_host !== undefined){
-let data3 = data2.same_host;
+for(const key0 in data2){
 const _errs9 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-const err0 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema87.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9504,17 +9630,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-var valid2 = _errs9 === errors;
-}
 else {
-var valid2 = true;
-}
-if(valid2){
-if(data2.different_host !== undefined){
-let data4 = data2.different_host;
-const _errs11 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-const err1 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema87.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9523,17 +9641,11 @@ vErrors.push(err1);
 }
 errors++;
 }
-var valid2 = _errs11 === errors;
 }
-else {
-var valid2 = true;
 }
-if(valid2){
-if(data2.only_host !== undefined){
-let data5 = data2.only_host;
-const _errs13 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-const err2 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema87.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+var valid2 = _errs9 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -9541,17 +9653,17 @@ else {
 vErrors.push(err2);
 }
 errors++;
-}
-var valid2 = _errs13 === errors;
-}
-else {
-var valid2 = true;
+break;
 }
 }
-}
-}
-else {
-const err3 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(valid2){
+for(const key1 in data2){
+let data3 = data2[key1];
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data3 === "string"){
+if(func1(data3) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -9560,18 +9672,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-}
-var _valid0 = _errs7 === errors;
-valid1 = valid1 || _valid0;
-if(_valid0){
-var props0 = {};
-props0.same_host = true;
-props0.different_host = true;
-props0.only_host = true;
-}
-const _errs15 = errors;
-if(data2 !== null){
-const err4 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+else {
+if(func1(data3) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -9580,15 +9683,86 @@ vErrors.push(err4);
 }
 errors++;
 }
-var _valid0 = _errs15 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
 else {
 vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs11 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+const _errs13 = errors;
+if(data2 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs13 === errors;
+valid1 = valid1 || _valid0;
+const _errs15 = errors;
+if(errors === _errs15){
+if(Array.isArray(data2)){
+if(data2.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
 }
 errors++;
 validate76.errors = vErrors;
@@ -9610,12 +9784,1835 @@ var valid0 = _errs5 === errors;
 else {
 var valid0 = true;
 }
+}
+}
+}
+else {
+validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate76.errors = vErrors;
+return errors === 0;
+}
+validate76.evaluated = {"props":{"neutron_net_id":true,"neutron_subnet_id":true,"availability_zone":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareNetworks_query_0 = validate77;
+const schema88 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"user_id":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"status":{"type":"string"},"created_since":{"type":"string"},"created_before":{"type":"string"},"security_service_id":{"type":"string"},"neutron_net_id":{"type":"string"},"neutron_subnet_id":{"type":"string"},"network_type":{"type":"string"},"segmentation_id":{"type":"string"},"cidr":{"type":"string"},"ip_version":{"type":"string"},"availability_zone":{"type":"string"},"nova_net_id":{"type":"string"}},"$id":"v_listShareNetworks_query_0"};
+
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareNetworks_query_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate77.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate77.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate77.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate77.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate77.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs5 = errors;
+if(typeof data.all_tenants !== "string"){
+validate77.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs7 = errors;
+if(typeof data.project_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+const _errs9 = errors;
+if(typeof data.user_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+const _errs11 = errors;
+if(typeof data.id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs13 = errors;
+if(typeof data.name !== "string"){
+validate77.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs15 = errors;
+if(typeof data.description !== "string"){
+validate77.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs17 = errors;
+if(typeof data.status !== "string"){
+validate77.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_since !== undefined){
+const _errs19 = errors;
+if(typeof data.created_since !== "string"){
+validate77.errors = [{instancePath:instancePath+"/created_since",schemaPath:"#/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_before !== undefined){
+const _errs21 = errors;
+if(typeof data.created_before !== "string"){
+validate77.errors = [{instancePath:instancePath+"/created_before",schemaPath:"#/properties/created_before/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.security_service_id !== undefined){
+const _errs23 = errors;
+if(typeof data.security_service_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/security_service_id",schemaPath:"#/properties/security_service_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_net_id !== undefined){
+const _errs25 = errors;
+if(typeof data.neutron_net_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_subnet_id !== undefined){
+const _errs27 = errors;
+if(typeof data.neutron_subnet_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.network_type !== undefined){
+const _errs29 = errors;
+if(typeof data.network_type !== "string"){
+validate77.errors = [{instancePath:instancePath+"/network_type",schemaPath:"#/properties/network_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.segmentation_id !== undefined){
+const _errs31 = errors;
+if(typeof data.segmentation_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/segmentation_id",schemaPath:"#/properties/segmentation_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.cidr !== undefined){
+const _errs33 = errors;
+if(typeof data.cidr !== "string"){
+validate77.errors = [{instancePath:instancePath+"/cidr",schemaPath:"#/properties/cidr/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ip_version !== undefined){
+const _errs35 = errors;
+if(typeof data.ip_version !== "string"){
+validate77.errors = [{instancePath:instancePath+"/ip_version",schemaPath:"#/properties/ip_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+const _errs37 = errors;
+if(typeof data.availability_zone !== "string"){
+validate77.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.nova_net_id !== undefined){
+const _errs39 = errors;
+if(typeof data.nova_net_id !== "string"){
+validate77.errors = [{instancePath:instancePath+"/nova_net_id",schemaPath:"#/properties/nova_net_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate77.errors = vErrors;
+return errors === 0;
+}
+validate77.evaluated = {"props":{"limit":true,"offset":true,"all_tenants":true,"project_id":true,"user_id":true,"id":true,"name":true,"description":true,"status":true,"created_since":true,"created_before":true,"security_service_id":true,"neutron_net_id":true,"neutron_subnet_id":true,"network_type":true,"segmentation_id":true,"cidr":true,"ip_version":true,"availability_zone":true,"nova_net_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareNetworks_query_1 = validate78;
+const schema89 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"user_id":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"name~":{"type":"string"},"description":{"type":"string"},"description~":{"type":"string"},"status":{"type":"string"},"created_since":{"type":"string"},"created_before":{"type":"string"},"security_service_id":{"type":"string"},"neutron_net_id":{"type":"string"},"neutron_subnet_id":{"type":"string"},"network_type":{"type":"string"},"segmentation_id":{"type":"string"},"cidr":{"type":"string"},"ip_version":{"type":"string"},"availability_zone":{"type":"string"},"nova_net_id":{"type":"string"}},"$id":"v_listShareNetworks_query_1"};
+
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareNetworks_query_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate78.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate78.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate78.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate78.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate78.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs5 = errors;
+if(typeof data.all_tenants !== "string"){
+validate78.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs7 = errors;
+if(typeof data.project_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+const _errs9 = errors;
+if(typeof data.user_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+const _errs11 = errors;
+if(typeof data.id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs13 = errors;
+if(typeof data.name !== "string"){
+validate78.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs15 = errors;
+if(typeof data["name~"] !== "string"){
+validate78.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs17 = errors;
+if(typeof data.description !== "string"){
+validate78.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs19 = errors;
+if(typeof data["description~"] !== "string"){
+validate78.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs21 = errors;
+if(typeof data.status !== "string"){
+validate78.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_since !== undefined){
+const _errs23 = errors;
+if(typeof data.created_since !== "string"){
+validate78.errors = [{instancePath:instancePath+"/created_since",schemaPath:"#/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_before !== undefined){
+const _errs25 = errors;
+if(typeof data.created_before !== "string"){
+validate78.errors = [{instancePath:instancePath+"/created_before",schemaPath:"#/properties/created_before/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.security_service_id !== undefined){
+const _errs27 = errors;
+if(typeof data.security_service_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/security_service_id",schemaPath:"#/properties/security_service_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_net_id !== undefined){
+const _errs29 = errors;
+if(typeof data.neutron_net_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_subnet_id !== undefined){
+const _errs31 = errors;
+if(typeof data.neutron_subnet_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.network_type !== undefined){
+const _errs33 = errors;
+if(typeof data.network_type !== "string"){
+validate78.errors = [{instancePath:instancePath+"/network_type",schemaPath:"#/properties/network_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.segmentation_id !== undefined){
+const _errs35 = errors;
+if(typeof data.segmentation_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/segmentation_id",schemaPath:"#/properties/segmentation_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.cidr !== undefined){
+const _errs37 = errors;
+if(typeof data.cidr !== "string"){
+validate78.errors = [{instancePath:instancePath+"/cidr",schemaPath:"#/properties/cidr/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ip_version !== undefined){
+const _errs39 = errors;
+if(typeof data.ip_version !== "string"){
+validate78.errors = [{instancePath:instancePath+"/ip_version",schemaPath:"#/properties/ip_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+const _errs41 = errors;
+if(typeof data.availability_zone !== "string"){
+validate78.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.nova_net_id !== undefined){
+const _errs43 = errors;
+if(typeof data.nova_net_id !== "string"){
+validate78.errors = [{instancePath:instancePath+"/nova_net_id",schemaPath:"#/properties/nova_net_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate78.errors = vErrors;
+return errors === 0;
+}
+validate78.evaluated = {"props":{"limit":true,"offset":true,"all_tenants":true,"project_id":true,"user_id":true,"id":true,"name":true,"name~":true,"description":true,"description~":true,"status":true,"created_since":true,"created_before":true,"security_service_id":true,"neutron_net_id":true,"neutron_subnet_id":true,"network_type":true,"segmentation_id":true,"cidr":true,"ip_version":true,"availability_zone":true,"nova_net_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareNetwork_body_0 = validate79;
+const schema90 = {"type":"object","properties":{"name":{"type":["string","integer","null"],"maxLength":255},"description":{"type":["string","integer","null"],"maxLength":255},"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"nova_net_id":{}},"$id":"v_createShareNetwork_body_0"};
+
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareNetwork_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate79.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs1 = errors;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate79.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema90.properties.name.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(func1(data0) > 255){
+validate79.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data1 = data.description;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate79.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema90.properties.description.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func1(data1) > 255){
+validate79.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_net_id !== undefined){
+let data2 = data.neutron_net_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate79.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: schema90.properties.neutron_net_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_subnet_id !== undefined){
+let data3 = data.neutron_subnet_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate79.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: schema90.properties.neutron_subnet_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate79.errors = vErrors;
+return errors === 0;
+}
+validate79.evaluated = {"props":{"name":true,"description":true,"neutron_net_id":true,"neutron_subnet_id":true,"nova_net_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareNetwork_body_1 = validate80;
+const schema91 = {"type":"object","properties":{"name":{"type":["string","integer","null"],"maxLength":255},"description":{"type":["string","integer","null"],"maxLength":255},"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"availability_zone":{},"nova_net_id":{}},"$id":"v_createShareNetwork_body_1"};
+
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareNetwork_body_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate80.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs1 = errors;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate80.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema91.properties.name.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(func1(data0) > 255){
+validate80.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data1 = data.description;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate80.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema91.properties.description.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func1(data1) > 255){
+validate80.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_net_id !== undefined){
+let data2 = data.neutron_net_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate80.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: schema91.properties.neutron_net_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_subnet_id !== undefined){
+let data3 = data.neutron_subnet_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate80.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: schema91.properties.neutron_subnet_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate80.errors = vErrors;
+return errors === 0;
+}
+validate80.evaluated = {"props":{"name":true,"description":true,"neutron_net_id":true,"neutron_subnet_id":true,"availability_zone":true,"nova_net_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_addShareNetworkSecurityService_body_0 = validate81;
+const schema92 = {"type":"object","required":["security_service_id"],"properties":{"security_service_id":{"type":["string","integer","null"]}},"$id":"v_addShareNetworkSecurityService_body_0"};
+
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_addShareNetworkSecurityService_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate81.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.security_service_id === undefined) && (missing0 = "security_service_id")){
+validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.security_service_id !== undefined){
+let data0 = data.security_service_id;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate81.errors = [{instancePath:instancePath+"/security_service_id",schemaPath:"#/properties/security_service_id/type",keyword:"type",params:{type: schema92.properties.security_service_id.type},message:"must be string,integer,null"}];
+return false;
+}
+}
+}
+}
+else {
+validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate81.errors = vErrors;
+return errors === 0;
+}
+validate81.evaluated = {"props":{"security_service_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_checkAddShareNetworkSecurityService_body_0 = validate82;
+const schema93 = {"type":"object","required":["security_service_id"],"properties":{"security_service_id":{"type":["string","integer","null"]},"reset_operation":{}},"$id":"v_checkAddShareNetworkSecurityService_body_0"};
+
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_checkAddShareNetworkSecurityService_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate82.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.security_service_id === undefined) && (missing0 = "security_service_id")){
+validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.security_service_id !== undefined){
+let data0 = data.security_service_id;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate82.errors = [{instancePath:instancePath+"/security_service_id",schemaPath:"#/properties/security_service_id/type",keyword:"type",params:{type: schema93.properties.security_service_id.type},message:"must be string,integer,null"}];
+return false;
+}
+}
+}
+}
+else {
+validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate82.errors = vErrors;
+return errors === 0;
+}
+validate82.evaluated = {"props":{"security_service_id":true,"reset_operation":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_updateShareNetworkSecurityService_body_0 = validate83;
+const schema94 = {"type":"object","required":["current_service_id","new_service_id"],"properties":{"current_service_id":{"type":["string","integer","null"]},"new_service_id":{"type":["string","integer","null"]}},"$id":"v_updateShareNetworkSecurityService_body_0"};
+
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_updateShareNetworkSecurityService_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate83.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.current_service_id === undefined) && (missing0 = "current_service_id")) || ((data.new_service_id === undefined) && (missing0 = "new_service_id"))){
+validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.current_service_id !== undefined){
+let data0 = data.current_service_id;
+const _errs1 = errors;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate83.errors = [{instancePath:instancePath+"/current_service_id",schemaPath:"#/properties/current_service_id/type",keyword:"type",params:{type: schema94.properties.current_service_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.new_service_id !== undefined){
+let data1 = data.new_service_id;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate83.errors = [{instancePath:instancePath+"/new_service_id",schemaPath:"#/properties/new_service_id/type",keyword:"type",params:{type: schema94.properties.new_service_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate83.errors = vErrors;
+return errors === 0;
+}
+validate83.evaluated = {"props":{"current_service_id":true,"new_service_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_checkUpdateShareNetworkSecurityService_body_0 = validate84;
+const schema95 = {"type":"object","required":["current_service_id","new_service_id"],"properties":{"current_service_id":{"type":["string","integer","null"]},"new_service_id":{"type":["string","integer","null"]},"reset_operation":{}},"$id":"v_checkUpdateShareNetworkSecurityService_body_0"};
+
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_checkUpdateShareNetworkSecurityService_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate84.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.current_service_id === undefined) && (missing0 = "current_service_id")) || ((data.new_service_id === undefined) && (missing0 = "new_service_id"))){
+validate84.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.current_service_id !== undefined){
+let data0 = data.current_service_id;
+const _errs1 = errors;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate84.errors = [{instancePath:instancePath+"/current_service_id",schemaPath:"#/properties/current_service_id/type",keyword:"type",params:{type: schema95.properties.current_service_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.new_service_id !== undefined){
+let data1 = data.new_service_id;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate84.errors = [{instancePath:instancePath+"/new_service_id",schemaPath:"#/properties/new_service_id/type",keyword:"type",params:{type: schema95.properties.new_service_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate84.errors = vErrors;
+return errors === 0;
+}
+validate84.evaluated = {"props":{"current_service_id":true,"new_service_id":true,"reset_operation":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_checkShareNetworkSubnetCreate_body_0 = validate85;
+const schema96 = {"type":"object","properties":{"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"availability_zone":{},"reset_operation":{}},"$id":"v_checkShareNetworkSubnetCreate_body_0"};
+
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_checkShareNetworkSubnetCreate_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate85.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.neutron_net_id !== undefined){
+let data0 = data.neutron_net_id;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (data0 !== null)){
+validate85.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: schema96.properties.neutron_net_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_subnet_id !== undefined){
+let data1 = data.neutron_subnet_id;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate85.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: schema96.properties.neutron_subnet_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate85.errors = vErrors;
+return errors === 0;
+}
+validate85.evaluated = {"props":{"neutron_net_id":true,"neutron_subnet_id":true,"availability_zone":true,"reset_operation":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareReplicas_query_0 = validate86;
+const schema97 = {"type":"object","properties":{"share_id":{"type":"string"},"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"}},"$id":"v_listShareReplicas_query_0"};
+
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareReplicas_query_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate86.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.share_id !== undefined){
+const _errs1 = errors;
+if(typeof data.share_id !== "string"){
+validate86.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.limit !== undefined){
+let data1 = data.limit;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate86.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate86.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data2 = data.offset;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(!pattern7.test(data2)){
+validate86.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate86.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate86.errors = vErrors;
+return errors === 0;
+}
+validate86.evaluated = {"props":{"share_id":true,"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareReplica_body_0 = validate87;
+const schema98 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":false},"$id":"v_createShareReplica_body_0"};
+
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareReplica_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate87.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate87.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_id !== undefined){
+let data0 = data.share_id;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
+validate87.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema98.properties.share_id.type},message:"must be string,integer"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data1 = data.availability_zone;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate87.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema98.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+var valid0 = false;
+validate87.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate87.errors = vErrors;
+return errors === 0;
+}
+validate87.evaluated = {"props":{"share_id":true,"availability_zone":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareReplica_body_1 = validate88;
+const schema99 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":false},"$id":"v_createShareReplica_body_1"};
+
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareReplica_body_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate88.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_id !== undefined){
+let data0 = data.share_id;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
+validate88.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema99.properties.share_id.type},message:"must be string,integer"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data1 = data.availability_zone;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate88.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema99.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scheduler_hints !== undefined){
+let data2 = data.scheduler_hints;
+const _errs5 = errors;
+const _errs6 = errors;
+let valid1 = false;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.same_host !== undefined){
+let data3 = data2.same_host;
+const _errs9 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err0 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema99.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var valid2 = _errs9 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.different_host !== undefined){
+let data4 = data2.different_host;
+const _errs11 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err1 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema99.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var valid2 = _errs11 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.only_host !== undefined){
+let data5 = data2.only_host;
+const _errs13 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err2 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema99.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var valid2 = _errs13 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(_valid0){
+var props0 = {};
+props0.same_host = true;
+props0.different_host = true;
+props0.only_host = true;
+}
+const _errs15 = errors;
+if(data2 !== null){
+const err4 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err5 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate88.errors = vErrors;
+return false;
+}
+else {
+errors = _errs6;
+if(vErrors !== null){
+if(_errs6){
+vErrors.length = _errs6;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+var valid0 = false;
+validate88.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate88.errors = vErrors;
+return errors === 0;
+}
+validate88.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareReplica_body_2 = validate89;
+const schema100 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":{"type":["string","integer","null"]}},"$id":"v_createShareReplica_body_2"};
+
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareReplica_body_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate89.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate89.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_id !== undefined){
+let data0 = data.share_id;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
+validate89.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema100.properties.share_id.type},message:"must be string,integer"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data1 = data.availability_zone;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate89.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema100.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scheduler_hints !== undefined){
+let data2 = data.scheduler_hints;
+const _errs5 = errors;
+const _errs6 = errors;
+let valid1 = false;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.same_host !== undefined){
+let data3 = data2.same_host;
+const _errs9 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err0 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema100.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var valid2 = _errs9 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.different_host !== undefined){
+let data4 = data2.different_host;
+const _errs11 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err1 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema100.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var valid2 = _errs11 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.only_host !== undefined){
+let data5 = data2.only_host;
+const _errs13 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err2 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema100.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var valid2 = _errs13 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(_valid0){
+var props0 = {};
+props0.same_host = true;
+props0.different_host = true;
+props0.only_host = true;
+}
+const _errs15 = errors;
+if(data2 !== null){
+const err4 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err5 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate89.errors = vErrors;
+return false;
+}
+else {
+errors = _errs6;
+if(vErrors !== null){
+if(_errs6){
+vErrors.length = _errs6;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
 if(valid0){
 if(data.share_network_id !== undefined){
 let data6 = data.share_network_id;
 const _errs17 = errors;
 if(((typeof data6 !== "string") && (!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6))))) && (data6 !== null)){
-validate76.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema87.properties.share_network_id.type},message:"must be string,integer,null"}];
+validate89.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema100.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate89.errors = vErrors;
+return errors === 0;
+}
+validate89.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareReplica_body_3 = validate90;
+const schema101 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":{"type":["string","integer","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareReplica_body_3"};
+
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareReplica_body_3" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate90.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate90.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_id !== undefined){
+let data0 = data.share_id;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
+validate90.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema101.properties.share_id.type},message:"must be string,integer"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data1 = data.availability_zone;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate90.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema101.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scheduler_hints !== undefined){
+let data2 = data.scheduler_hints;
+const _errs5 = errors;
+const _errs6 = errors;
+let valid1 = false;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.same_host !== undefined){
+let data3 = data2.same_host;
+const _errs9 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err0 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema101.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var valid2 = _errs9 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.different_host !== undefined){
+let data4 = data2.different_host;
+const _errs11 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err1 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema101.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var valid2 = _errs11 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.only_host !== undefined){
+let data5 = data2.only_host;
+const _errs13 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err2 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema101.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var valid2 = _errs13 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(_valid0){
+var props0 = {};
+props0.same_host = true;
+props0.different_host = true;
+props0.only_host = true;
+}
+const _errs15 = errors;
+if(data2 !== null){
+const err4 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err5 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate90.errors = vErrors;
+return false;
+}
+else {
+errors = _errs6;
+if(vErrors !== null){
+if(_errs6){
+vErrors.length = _errs6;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data6 = data.share_network_id;
+const _errs17 = errors;
+if(((typeof data6 !== "string") && (!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6))))) && (data6 !== null)){
+validate90.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema101.properties.share_network_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -9780,7 +11777,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
-validate76.errors = vErrors;
+validate90.errors = vErrors;
 return false;
 }
 else {
@@ -9806,23 +11803,23 @@ var valid0 = true;
 }
 }
 else {
-validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate76.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
-validate76.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate90.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareReplicaState_body_0 = validate77;
-const schema88 = {"type":"object","required":["replica_state"],"properties":{"replica_state":{"type":"string","enum":["active","in_sync","out_of_sync","error"]}},"$id":"v_resetShareReplicaState_body_0"};
+export const v_resetShareReplicaState_body_0 = validate91;
+const schema102 = {"type":"object","required":["replica_state"],"properties":{"replica_state":{"type":"string","enum":["active","in_sync","out_of_sync","error"]}},"$id":"v_resetShareReplicaState_body_0"};
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_resetShareReplicaState_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate77.evaluated;
+const evaluated0 = validate91.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9833,41 +11830,41 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.replica_state === undefined) && (missing0 = "replica_state")){
-validate77.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.replica_state !== undefined){
 let data0 = data.replica_state;
 if(typeof data0 !== "string"){
-validate77.errors = [{instancePath:instancePath+"/replica_state",schemaPath:"#/properties/replica_state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate91.errors = [{instancePath:instancePath+"/replica_state",schemaPath:"#/properties/replica_state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((data0 === "active") || (data0 === "in_sync")) || (data0 === "out_of_sync")) || (data0 === "error"))){
-validate77.errors = [{instancePath:instancePath+"/replica_state",schemaPath:"#/properties/replica_state/enum",keyword:"enum",params:{allowedValues: schema88.properties.replica_state.enum},message:"must be equal to one of the allowed values"}];
+validate91.errors = [{instancePath:instancePath+"/replica_state",schemaPath:"#/properties/replica_state/enum",keyword:"enum",params:{allowedValues: schema102.properties.replica_state.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 }
 else {
-validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate77.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
-validate77.evaluated = {"props":{"replica_state":true},"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"props":{"replica_state":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareTransfers_query_0 = validate78;
-const schema89 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"name~":{"type":"string"},"resource_id":{"type":"string"},"resource_type":{"type":"string"},"source_project_id":{"type":"string"},"destination_project_id":{"type":"string"}},"$id":"v_listShareTransfers_query_0"};
+export const v_listShareTransfers_query_0 = validate92;
+const schema103 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"name~":{"type":"string"},"resource_id":{"type":"string"},"resource_type":{"type":"string"},"source_project_id":{"type":"string"},"destination_project_id":{"type":"string"}},"$id":"v_listShareTransfers_query_0"};
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareTransfers_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate78.evaluated;
+const evaluated0 = validate92.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9882,12 +11879,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate78.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate92.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate78.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9903,12 +11900,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate78.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate92.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate78.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9921,7 +11918,7 @@ if(valid0){
 if(data.sort_key !== undefined){
 const _errs5 = errors;
 if(typeof data.sort_key !== "string"){
-validate78.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -9933,7 +11930,7 @@ if(valid0){
 if(data.sort_dir !== undefined){
 const _errs7 = errors;
 if(typeof data.sort_dir !== "string"){
-validate78.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -9945,7 +11942,7 @@ if(valid0){
 if(data.all_tenants !== undefined){
 const _errs9 = errors;
 if(typeof data.all_tenants !== "string"){
-validate78.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -9957,7 +11954,7 @@ if(valid0){
 if(data.id !== undefined){
 const _errs11 = errors;
 if(typeof data.id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -9969,7 +11966,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs13 = errors;
 if(typeof data.name !== "string"){
-validate78.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -9981,7 +11978,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs15 = errors;
 if(typeof data["name~"] !== "string"){
-validate78.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -9993,7 +11990,7 @@ if(valid0){
 if(data.resource_id !== undefined){
 const _errs17 = errors;
 if(typeof data.resource_id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -10005,7 +12002,7 @@ if(valid0){
 if(data.resource_type !== undefined){
 const _errs19 = errors;
 if(typeof data.resource_type !== "string"){
-validate78.errors = [{instancePath:instancePath+"/resource_type",schemaPath:"#/properties/resource_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/resource_type",schemaPath:"#/properties/resource_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -10017,7 +12014,7 @@ if(valid0){
 if(data.source_project_id !== undefined){
 const _errs21 = errors;
 if(typeof data.source_project_id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/source_project_id",schemaPath:"#/properties/source_project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/source_project_id",schemaPath:"#/properties/source_project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -10029,7 +12026,7 @@ if(valid0){
 if(data.destination_project_id !== undefined){
 const _errs23 = errors;
 if(typeof data.destination_project_id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/destination_project_id",schemaPath:"#/properties/destination_project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/destination_project_id",schemaPath:"#/properties/destination_project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -10050,23 +12047,23 @@ var valid0 = true;
 }
 }
 else {
-validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate78.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
-validate78.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"id":true,"name":true,"name~":true,"resource_id":true,"resource_type":true,"source_project_id":true,"destination_project_id":true},"dynamicProps":false,"dynamicItems":false};
+validate92.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"id":true,"name":true,"name~":true,"resource_id":true,"resource_type":true,"source_project_id":true,"destination_project_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareTransfer_body_0 = validate79;
-const schema90 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"name":{"type":["string","null"],"maxLength":255}},"$id":"v_createShareTransfer_body_0"};
+export const v_createShareTransfer_body_0 = validate93;
+const schema104 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"name":{"type":["string","null"],"maxLength":255}},"$id":"v_createShareTransfer_body_0"};
 
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareTransfer_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate79.evaluated;
+const evaluated0 = validate93.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10077,7 +12074,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.share_id === undefined) && (missing0 = "share_id")){
-validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate93.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -10087,12 +12084,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern73.test(data0)){
-validate79.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+validate93.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate93.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10106,13 +12103,13 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate79.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema90.properties.name.type},message:"must be string,null"}];
+validate93.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema104.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate79.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate93.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -10126,23 +12123,23 @@ var valid0 = true;
 }
 }
 else {
-validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate79.errors = vErrors;
+validate93.errors = vErrors;
 return errors === 0;
 }
-validate79.evaluated = {"props":{"share_id":true,"name":true},"dynamicProps":false,"dynamicItems":false};
+validate93.evaluated = {"props":{"share_id":true,"name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_acceptShareTransfer_body_0 = validate80;
-const schema91 = {"type":"object","required":["auth_key"],"properties":{"auth_key":{"type":"string","minLength":1,"maxLength":255},"clear_access_rules":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_acceptShareTransfer_body_0"};
+export const v_acceptShareTransfer_body_0 = validate94;
+const schema105 = {"type":"object","required":["auth_key"],"properties":{"auth_key":{"type":"string","minLength":1,"maxLength":255},"clear_access_rules":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_acceptShareTransfer_body_0"};
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_acceptShareTransfer_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate80.evaluated;
+const evaluated0 = validate94.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10153,7 +12150,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.auth_key === undefined) && (missing0 = "auth_key")){
-validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -10163,18 +12160,18 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate80.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate94.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate80.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate94.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate94.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10217,7 +12214,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/clear_access_rules",schemaPath:"#/properties/clear_access_rules/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema91.properties.clear_access_rules.anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/clear_access_rules",schemaPath:"#/properties/clear_access_rules/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema105.properties.clear_access_rules.anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10300,7 +12297,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate80.errors = vErrors;
+validate94.errors = vErrors;
 return false;
 }
 else {
@@ -10323,6345 +12320,6 @@ var valid0 = true;
 }
 }
 else {
-validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate80.errors = vErrors;
-return errors === 0;
-}
-validate80.evaluated = {"props":{"auth_key":true,"clear_access_rules":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShares_query_0 = validate81;
-const schema92 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_0"};
-
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate81.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate81.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate81.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate81.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate81.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate81.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate81.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate81.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate81.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate81.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate81.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate81.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs21 = errors;
-if(typeof data.display_description !== "string"){
-validate81.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs23 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate81.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs25 = errors;
-if(typeof data.status !== "string"){
-validate81.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data13 = data.is_public;
-const _errs27 = errors;
-if(errors === _errs27){
-if(typeof data13 === "string"){
-if(!pattern5.test(data13)){
-validate81.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate81.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs29 = errors;
-if(typeof data.host !== "string"){
-validate81.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs31 = errors;
-if(typeof data.share_server_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_network_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs35 = errors;
-if(typeof data.share_type_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_group_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs39 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs41 = errors;
-if(typeof data.metadata !== "string"){
-validate81.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs43 = errors;
-if(typeof data.extra_specs !== "string"){
-validate81.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs45 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate81.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate81.errors = vErrors;
-return errors === 0;
-}
-validate81.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShares_query_1 = validate82;
-const schema93 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_1"};
-
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate82.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate82.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate82.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate82.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate82.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate82.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate82.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate82.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate82.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate82.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate82.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate82.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs21 = errors;
-if(typeof data.display_description !== "string"){
-validate82.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs23 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate82.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs25 = errors;
-if(typeof data.status !== "string"){
-validate82.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data13 = data.is_public;
-const _errs27 = errors;
-if(errors === _errs27){
-if(typeof data13 === "string"){
-if(!pattern5.test(data13)){
-validate82.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate82.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs29 = errors;
-if(typeof data.host !== "string"){
-validate82.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs31 = errors;
-if(typeof data.share_server_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_network_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs35 = errors;
-if(typeof data.share_type_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_group_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs39 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs41 = errors;
-if(typeof data.metadata !== "string"){
-validate82.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs43 = errors;
-if(typeof data.extra_specs !== "string"){
-validate82.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs45 = errors;
-if(typeof data.export_location_id !== "string"){
-validate82.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs47 = errors;
-if(typeof data.export_location_path !== "string"){
-validate82.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs49 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate82.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate82.errors = vErrors;
-return errors === 0;
-}
-validate82.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShares_query_2 = validate83;
-const schema94 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_2"};
-
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_2" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate83.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate83.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate83.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate83.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate83.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate83.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate83.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate83.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate83.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate83.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate83.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate83.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate83.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate83.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate83.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate83.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate83.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate83.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern5.test(data16)){
-validate83.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate83.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs35 = errors;
-if(typeof data.host !== "string"){
-validate83.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate83.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate83.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate83.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate83.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate83.errors = vErrors;
-return errors === 0;
-}
-validate83.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShares_query_3 = validate84;
-const schema95 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_3"};
-
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_3" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate84.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate84.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate84.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate84.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate84.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate84.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate84.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate84.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate84.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate84.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate84.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate84.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate84.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate84.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate84.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern5.test(data16)){
-validate84.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate84.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs35 = errors;
-if(typeof data.host !== "string"){
-validate84.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate84.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate84.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate84.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate84.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data28 = data.with_count;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern5.test(data28)){
-validate84.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate84.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate84.errors = vErrors;
-return errors === 0;
-}
-validate84.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShares_query_4 = validate85;
-const schema96 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_4"};
-
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_4" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate85.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate85.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate85.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate85.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate85.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate85.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate85.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate85.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate85.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate85.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate85.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate85.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate85.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate85.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate85.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate85.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate85.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate85.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern5.test(data16)){
-validate85.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate85.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs35 = errors;
-if(typeof data.host !== "string"){
-validate85.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate85.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate85.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate85.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate85.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data28 = data.is_soft_deleted;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern5.test(data28)){
-validate85.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate85.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data29 = data.with_count;
-const _errs59 = errors;
-if(errors === _errs59){
-if(typeof data29 === "string"){
-if(!pattern5.test(data29)){
-validate85.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate85.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate85.errors = vErrors;
-return errors === 0;
-}
-validate85.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShares_query_5 = validate86;
-const schema97 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_5"};
-
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_5" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate86.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate86.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate86.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate86.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate86.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate86.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate86.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate86.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate86.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate86.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate86.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate86.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate86.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate86.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate86.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate86.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate86.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate86.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern5.test(data16)){
-validate86.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate86.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs35 = errors;
-if(typeof data.host !== "string"){
-validate86.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate86.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate86.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate86.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate86.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate86.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate86.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate86.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate86.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate86.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate86.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data28 = data.is_soft_deleted;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern5.test(data28)){
-validate86.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate86.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-const _errs59 = errors;
-if(typeof data.availability_zone !== "string"){
-validate86.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data30 = data.with_count;
-const _errs61 = errors;
-if(errors === _errs61){
-if(typeof data30 === "string"){
-if(!pattern5.test(data30)){
-validate86.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate86.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs61 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate86.errors = vErrors;
-return errors === 0;
-}
-validate86.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listSharesDetail_query_0 = validate87;
-const schema98 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_0"};
-
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate87.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate87.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate87.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate87.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate87.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate87.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate87.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate87.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate87.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate87.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate87.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate87.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate87.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate87.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs23 = errors;
-if(typeof data.display_description !== "string"){
-validate87.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs25 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate87.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs27 = errors;
-if(typeof data.status !== "string"){
-validate87.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data14 = data.is_public;
-const _errs29 = errors;
-if(errors === _errs29){
-if(typeof data14 === "string"){
-if(!pattern5.test(data14)){
-validate87.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate87.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs31 = errors;
-if(typeof data.host !== "string"){
-validate87.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_server_id !== "string"){
-validate87.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs35 = errors;
-if(typeof data.share_network_id !== "string"){
-validate87.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_type_id !== "string"){
-validate87.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_group_id !== "string"){
-validate87.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs41 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate87.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs43 = errors;
-if(typeof data.metadata !== "string"){
-validate87.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs45 = errors;
-if(typeof data.extra_specs !== "string"){
-validate87.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs47 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate87.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate87.errors = vErrors;
-return errors === 0;
-}
-validate87.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listSharesDetail_query_1 = validate88;
-const schema99 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_1"};
-
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate88.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate88.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate88.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate88.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate88.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate88.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate88.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate88.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate88.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate88.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate88.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate88.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate88.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate88.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate88.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs23 = errors;
-if(typeof data.display_description !== "string"){
-validate88.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs25 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate88.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs27 = errors;
-if(typeof data.status !== "string"){
-validate88.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data14 = data.is_public;
-const _errs29 = errors;
-if(errors === _errs29){
-if(typeof data14 === "string"){
-if(!pattern5.test(data14)){
-validate88.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate88.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs31 = errors;
-if(typeof data.host !== "string"){
-validate88.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_server_id !== "string"){
-validate88.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs35 = errors;
-if(typeof data.share_network_id !== "string"){
-validate88.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_type_id !== "string"){
-validate88.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_group_id !== "string"){
-validate88.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs41 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate88.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs43 = errors;
-if(typeof data.metadata !== "string"){
-validate88.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs45 = errors;
-if(typeof data.extra_specs !== "string"){
-validate88.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs47 = errors;
-if(typeof data.export_location_id !== "string"){
-validate88.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs49 = errors;
-if(typeof data.export_location_path !== "string"){
-validate88.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs51 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate88.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate88.errors = vErrors;
-return errors === 0;
-}
-validate88.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listSharesDetail_query_2 = validate89;
-const schema100 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_2"};
-
-function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_2" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate89.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate89.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate89.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate89.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate89.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate89.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate89.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate89.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate89.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate89.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate89.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate89.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate89.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate89.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["name~"] !== "string"){
-validate89.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs23 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate89.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs25 = errors;
-if(typeof data.description !== "string"){
-validate89.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs27 = errors;
-if(typeof data.display_description !== "string"){
-validate89.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["description~"] !== "string"){
-validate89.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs31 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate89.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs33 = errors;
-if(typeof data.status !== "string"){
-validate89.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data17 = data.is_public;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data17 === "string"){
-if(!pattern5.test(data17)){
-validate89.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate89.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs37 = errors;
-if(typeof data.host !== "string"){
-validate89.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_server_id !== "string"){
-validate89.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_network_id !== "string"){
-validate89.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_type_id !== "string"){
-validate89.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs45 = errors;
-if(typeof data.share_group_id !== "string"){
-validate89.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs47 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate89.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs49 = errors;
-if(typeof data.metadata !== "string"){
-validate89.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs51 = errors;
-if(typeof data.extra_specs !== "string"){
-validate89.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_id !== "string"){
-validate89.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs55 = errors;
-if(typeof data.export_location_path !== "string"){
-validate89.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs57 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate89.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate89.errors = vErrors;
-return errors === 0;
-}
-validate89.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listSharesDetail_query_3 = validate90;
-const schema101 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSharesDetail_query_3"};
-
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_3" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate90.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate90.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate90.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate90.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate90.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate90.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate90.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate90.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate90.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate90.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate90.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate90.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate90.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate90.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["name~"] !== "string"){
-validate90.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs23 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate90.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs25 = errors;
-if(typeof data.description !== "string"){
-validate90.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs27 = errors;
-if(typeof data.display_description !== "string"){
-validate90.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["description~"] !== "string"){
-validate90.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs31 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate90.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs33 = errors;
-if(typeof data.status !== "string"){
-validate90.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data17 = data.is_public;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data17 === "string"){
-if(!pattern5.test(data17)){
-validate90.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate90.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs37 = errors;
-if(typeof data.host !== "string"){
-validate90.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_server_id !== "string"){
-validate90.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_network_id !== "string"){
-validate90.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_type_id !== "string"){
-validate90.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs45 = errors;
-if(typeof data.share_group_id !== "string"){
-validate90.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs47 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate90.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs49 = errors;
-if(typeof data.metadata !== "string"){
-validate90.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs51 = errors;
-if(typeof data.extra_specs !== "string"){
-validate90.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_id !== "string"){
-validate90.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs55 = errors;
-if(typeof data.export_location_path !== "string"){
-validate90.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs57 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate90.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data29 = data.is_soft_deleted;
-const _errs59 = errors;
-if(errors === _errs59){
-if(typeof data29 === "string"){
-if(!pattern5.test(data29)){
-validate90.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate90.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate90.errors = vErrors;
-return errors === 0;
-}
-validate90.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listSharesDetail_query_4 = validate91;
-const schema102 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"}},"$id":"v_listSharesDetail_query_4"};
-
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_4" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate91.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
-validate91.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate91.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate91.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate91.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate91.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate91.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate91.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate91.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate91.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate91.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate91.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate91.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate91.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["name~"] !== undefined){
-const _errs21 = errors;
-if(typeof data["name~"] !== "string"){
-validate91.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs23 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate91.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs25 = errors;
-if(typeof data.description !== "string"){
-validate91.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs27 = errors;
-if(typeof data.display_description !== "string"){
-validate91.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["description~"] !== "string"){
-validate91.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs31 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate91.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs33 = errors;
-if(typeof data.status !== "string"){
-validate91.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data17 = data.is_public;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data17 === "string"){
-if(!pattern5.test(data17)){
-validate91.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate91.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs37 = errors;
-if(typeof data.host !== "string"){
-validate91.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs39 = errors;
-if(typeof data.share_server_id !== "string"){
-validate91.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs41 = errors;
-if(typeof data.share_network_id !== "string"){
-validate91.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs43 = errors;
-if(typeof data.share_type_id !== "string"){
-validate91.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs45 = errors;
-if(typeof data.share_group_id !== "string"){
-validate91.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs47 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate91.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs49 = errors;
-if(typeof data.metadata !== "string"){
-validate91.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs51 = errors;
-if(typeof data.extra_specs !== "string"){
-validate91.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_id !== "string"){
-validate91.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs55 = errors;
-if(typeof data.export_location_path !== "string"){
-validate91.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs57 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate91.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data29 = data.is_soft_deleted;
-const _errs59 = errors;
-if(errors === _errs59){
-if(typeof data29 === "string"){
-if(!pattern5.test(data29)){
-validate91.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate91.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-const _errs61 = errors;
-if(typeof data.availability_zone !== "string"){
-validate91.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs61 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate91.errors = vErrors;
-return errors === 0;
-}
-validate91.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShare_body_0 = validate92;
-const schema103 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_0"};
-
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate92.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate92.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_proto !== undefined){
-const _errs1 = errors;
-if(typeof data.share_proto !== "string"){
-validate92.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data1 = data.size;
-const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate92.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema103.properties.size.type},message:"must be integer,string,null"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate92.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate92.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate92.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema103.properties.name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate92.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data3 = data.description;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate92.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema103.properties.description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate92.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-let data4 = data.display_name;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate92.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema103.properties.display_name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate92.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-let data5 = data.display_description;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate92.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema103.properties.display_description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(func1(data5) > 255){
-validate92.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-let data6 = data.share_type;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate92.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema103.properties.share_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.volume_type !== undefined){
-let data7 = data.volume_type;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate92.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema103.properties.volume_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-let data8 = data.metadata;
-const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-const _errs21 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data9 === "string"){
-if(func1(data9) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data9) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs23 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(data8 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(Array.isArray(data8)){
-if(data8.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate92.errors = vErrors;
-return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data10 = data.is_public;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid4 = false;
-const _errs31 = errors;
-if(typeof data10 !== "boolean"){
-const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema103.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(!pattern5.test(data10)){
-const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-var _valid1 = _errs35 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-validate92.errors = vErrors;
-return false;
-}
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data11 = data.availability_zone;
-const _errs37 = errors;
-if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate92.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema103.properties.availability_zone.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-let data12 = data.share_network_id;
-const _errs39 = errors;
-if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate92.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema103.properties.share_network_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-let data13 = data.snapshot_id;
-const _errs41 = errors;
-if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate92.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema103.properties.snapshot_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate92.errors = vErrors;
-return errors === 0;
-}
-validate92.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShare_body_1 = validate93;
-const schema104 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_1"};
-
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_1" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate93.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate93.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_proto !== undefined){
-const _errs1 = errors;
-if(typeof data.share_proto !== "string"){
-validate93.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data1 = data.size;
-const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate93.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema104.properties.size.type},message:"must be integer,string,null"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate93.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate93.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate93.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema104.properties.name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate93.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data3 = data.description;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate93.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema104.properties.description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate93.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-let data4 = data.display_name;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate93.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema104.properties.display_name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate93.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-let data5 = data.display_description;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate93.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema104.properties.display_description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(func1(data5) > 255){
-validate93.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-let data6 = data.share_type;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate93.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema104.properties.share_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.volume_type !== undefined){
-let data7 = data.volume_type;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate93.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema104.properties.volume_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-let data8 = data.metadata;
-const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-const _errs21 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data9 === "string"){
-if(func1(data9) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data9) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs23 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(data8 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(Array.isArray(data8)){
-if(data8.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate93.errors = vErrors;
-return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data10 = data.is_public;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid4 = false;
-const _errs31 = errors;
-if(typeof data10 !== "boolean"){
-const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema104.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(!pattern5.test(data10)){
-const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-var _valid1 = _errs35 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-validate93.errors = vErrors;
-return false;
-}
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data11 = data.availability_zone;
-const _errs37 = errors;
-if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate93.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema104.properties.availability_zone.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-let data12 = data.share_network_id;
-const _errs39 = errors;
-if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate93.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema104.properties.share_network_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-let data13 = data.snapshot_id;
-const _errs41 = errors;
-if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate93.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema104.properties.snapshot_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-let data14 = data.share_group_id;
-const _errs43 = errors;
-if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate93.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema104.properties.share_group_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate93.errors = vErrors;
-return errors === 0;
-}
-validate93.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShare_body_2 = validate94;
-const schema105 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]}},"$id":"v_createShare_body_2"};
-
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_2" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate94.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_proto !== undefined){
-const _errs1 = errors;
-if(typeof data.share_proto !== "string"){
-validate94.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data1 = data.size;
-const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate94.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema105.properties.size.type},message:"must be integer,string,null"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate94.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern7.test(data1)){
-validate94.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate94.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema105.properties.name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate94.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data3 = data.description;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate94.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema105.properties.description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate94.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-let data4 = data.display_name;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate94.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema105.properties.display_name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate94.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-let data5 = data.display_description;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate94.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema105.properties.display_description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(func1(data5) > 255){
-validate94.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-let data6 = data.share_type;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate94.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema105.properties.share_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.volume_type !== undefined){
-let data7 = data.volume_type;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate94.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema105.properties.volume_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-let data8 = data.metadata;
-const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-const _errs21 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data9 === "string"){
-if(func1(data9) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data9) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs23 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(data8 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(Array.isArray(data8)){
-if(data8.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate94.errors = vErrors;
-return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data10 = data.is_public;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid4 = false;
-const _errs31 = errors;
-if(typeof data10 !== "boolean"){
-const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema105.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(!pattern5.test(data10)){
-const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-var _valid1 = _errs35 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-validate94.errors = vErrors;
-return false;
-}
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data11 = data.availability_zone;
-const _errs37 = errors;
-if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate94.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema105.properties.availability_zone.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-let data12 = data.share_network_id;
-const _errs39 = errors;
-if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate94.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema105.properties.share_network_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-let data13 = data.snapshot_id;
-const _errs41 = errors;
-if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate94.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema105.properties.snapshot_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-let data14 = data.share_group_id;
-const _errs43 = errors;
-if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate94.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema105.properties.share_group_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.scheduler_hints !== undefined){
-let data15 = data.scheduler_hints;
-const _errs45 = errors;
-const _errs46 = errors;
-let valid5 = false;
-const _errs47 = errors;
-if(errors === _errs47){
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.same_host !== undefined){
-let data16 = data15.same_host;
-const _errs49 = errors;
-if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema105.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-var valid6 = _errs49 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.different_host !== undefined){
-let data17 = data15.different_host;
-const _errs51 = errors;
-if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema105.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-var valid6 = _errs51 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.only_host !== undefined){
-let data18 = data15.only_host;
-const _errs53 = errors;
-if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema105.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-var valid6 = _errs53 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-var _valid2 = _errs47 === errors;
-valid5 = valid5 || _valid2;
-if(_valid2){
-var props1 = {};
-props1.same_host = true;
-props1.different_host = true;
-props1.only_host = true;
-}
-const _errs55 = errors;
-if(data15 !== null){
-const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-var _valid2 = _errs55 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-validate94.errors = vErrors;
-return false;
-}
-else {
-errors = _errs46;
-if(vErrors !== null){
-if(_errs46){
-vErrors.length = _errs46;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
 validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -16669,13 +12327,13 @@ return false;
 validate94.errors = vErrors;
 return errors === 0;
 }
-validate94.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true},"dynamicProps":false,"dynamicItems":false};
+validate94.evaluated = {"props":{"auth_key":true,"clear_access_rules":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_3 = validate95;
-const schema106 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]}},"$id":"v_createShare_body_3"};
+export const v_listShares_query_0 = validate95;
+const schema106 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_0"};
 
 function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_3" */;
+/*# sourceURL="v_listShares_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate95.evaluated;
@@ -16687,17 +12345,20 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate95.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate95.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
+}
 else {
-if(data.share_proto !== undefined){
-const _errs1 = errors;
-if(typeof data.share_proto !== "string"){
-validate95.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate95.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 var valid0 = _errs1 === errors;
 }
@@ -16705,27 +12366,19 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.size !== undefined){
-let data1 = data.size;
+if(data.offset !== undefined){
+let data1 = data.offset;
 const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate95.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema106.properties.size.type},message:"must be integer,string,null"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate95.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate95.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate95.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
+else {
+validate95.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 }
 var valid0 = _errs3 === errors;
@@ -16734,20 +12387,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
+if(data.marker !== undefined){
 const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate95.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema106.properties.name.type},message:"must be string,null"}];
+if(typeof data.marker !== "string"){
+validate95.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate95.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
 }
 var valid0 = _errs5 === errors;
 }
@@ -16755,20 +12399,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
-let data3 = data.description;
+if(data.sort_key !== undefined){
 const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate95.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema106.properties.description.type},message:"must be string,null"}];
+if(typeof data.sort_key !== "string"){
+validate95.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate95.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
 }
 var valid0 = _errs7 === errors;
 }
@@ -16776,20 +12411,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
-let data4 = data.display_name;
+if(data.sort_dir !== undefined){
 const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate95.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema106.properties.display_name.type},message:"must be string,null"}];
+if(typeof data.sort_dir !== "string"){
+validate95.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate95.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
 }
 var valid0 = _errs9 === errors;
 }
@@ -16797,20 +12423,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
-let data5 = data.display_description;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate95.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema106.properties.display_description.type},message:"must be string,null"}];
+if(typeof data.all_tenants !== "string"){
+validate95.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(func1(data5) > 255){
-validate95.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -16818,11 +12435,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type !== undefined){
-let data6 = data.share_type;
+if(data.project_id !== undefined){
 const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate95.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema106.properties.share_type.type},message:"must be string,null"}];
+if(typeof data.project_id !== "string"){
+validate95.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -16831,11 +12447,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.volume_type !== undefined){
-let data7 = data.volume_type;
+if(data.name !== undefined){
 const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate95.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema106.properties.volume_type.type},message:"must be string,null"}];
+if(typeof data.name !== "string"){
+validate95.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -16844,175 +12459,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
-let data8 = data.metadata;
+if(data.display_name !== undefined){
 const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-const _errs21 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data9 === "string"){
-if(func1(data9) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data9) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs23 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(data8 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(Array.isArray(data8)){
-if(data8.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate95.errors = vErrors;
+if(typeof data.display_name !== "string"){
+validate95.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
 }
 var valid0 = _errs17 === errors;
 }
@@ -17020,96 +12471,80 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_public !== undefined){
-let data10 = data.is_public;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid4 = false;
-const _errs31 = errors;
-if(typeof data10 !== "boolean"){
-const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema106.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(!pattern5.test(data10)){
-const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-var _valid1 = _errs35 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-validate95.errors = vErrors;
+if(data["display_name~"] !== undefined){
+const _errs19 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate95.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
+var valid0 = _errs19 === errors;
 }
 else {
-vErrors = null;
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs21 = errors;
+if(typeof data.display_description !== "string"){
+validate95.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs23 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate95.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs25 = errors;
+if(typeof data.status !== "string"){
+validate95.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data13 = data.is_public;
+const _errs27 = errors;
+if(errors === _errs27){
+if(typeof data13 === "string"){
+if(!pattern5.test(data13)){
+validate95.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
 }
 }
+else {
+validate95.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs29 = errors;
+if(typeof data.host !== "string"){
+validate95.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 var valid0 = _errs29 === errors;
 }
@@ -17117,11 +12552,46 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.availability_zone !== undefined){
-let data11 = data.availability_zone;
+if(data.share_server_id !== undefined){
+const _errs31 = errors;
+if(typeof data.share_server_id !== "string"){
+validate95.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_network_id !== "string"){
+validate95.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_type_id !== "string"){
+validate95.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
 const _errs37 = errors;
-if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate95.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema106.properties.availability_zone.type},message:"must be string,integer,null"}];
+if(typeof data.share_group_id !== "string"){
+validate95.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -17130,11 +12600,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
-let data12 = data.share_network_id;
+if(data.snapshot_id !== undefined){
 const _errs39 = errors;
-if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate95.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema106.properties.share_network_id.type},message:"must be string,integer,null"}];
+if(typeof data.snapshot_id !== "string"){
+validate95.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -17143,11 +12612,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
-let data13 = data.snapshot_id;
+if(data.metadata !== undefined){
 const _errs41 = errors;
-if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate95.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema106.properties.snapshot_id.type},message:"must be string,integer,null"}];
+if(typeof data.metadata !== "string"){
+validate95.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -17156,11 +12624,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
-let data14 = data.share_group_id;
+if(data.extra_specs !== undefined){
 const _errs43 = errors;
-if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate95.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema106.properties.share_group_id.type},message:"must be string,integer,null"}];
+if(typeof data.extra_specs !== "string"){
+validate95.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -17169,145 +12636,22 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.scheduler_hints !== undefined){
-let data15 = data.scheduler_hints;
+if(data.mount_point_name !== undefined){
 const _errs45 = errors;
-const _errs46 = errors;
-let valid5 = false;
-const _errs47 = errors;
-if(errors === _errs47){
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.same_host !== undefined){
-let data16 = data15.same_host;
-const _errs49 = errors;
-if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema106.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-var valid6 = _errs49 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.different_host !== undefined){
-let data17 = data15.different_host;
-const _errs51 = errors;
-if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema106.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-var valid6 = _errs51 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.only_host !== undefined){
-let data18 = data15.only_host;
-const _errs53 = errors;
-if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema106.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-var valid6 = _errs53 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-var _valid2 = _errs47 === errors;
-valid5 = valid5 || _valid2;
-if(_valid2){
-var props1 = {};
-props1.same_host = true;
-props1.different_host = true;
-props1.only_host = true;
-}
-const _errs55 = errors;
-if(data15 !== null){
-const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-var _valid2 = _errs55 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-validate95.errors = vErrors;
+if(typeof data.mount_point_name !== "string"){
+validate95.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-else {
-errors = _errs46;
-if(vErrors !== null){
-if(_errs46){
-vErrors.length = _errs46;
-}
-else {
-vErrors = null;
-}
-}
 }
 var valid0 = _errs45 === errors;
 }
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.mount_point_name !== undefined){
-let data19 = data.mount_point_name;
-const _errs57 = errors;
-if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
-validate95.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema106.properties.mount_point_name.type},message:"must be string,integer,null"}];
-return false;
 }
-var valid0 = _errs57 === errors;
 }
-else {
-var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -17334,13 +12678,13 @@ return false;
 validate95.errors = vErrors;
 return errors === 0;
 }
-validate95.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate95.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_4 = validate96;
-const schema107 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]},"encryption_key_ref":{"type":["string","null"]}},"$id":"v_createShare_body_4"};
+export const v_listShares_query_1 = validate96;
+const schema107 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_1"};
 
 function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_4" */;
+/*# sourceURL="v_listShares_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate96.evaluated;
@@ -17352,17 +12696,20 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate96.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate96.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
+}
 else {
-if(data.share_proto !== undefined){
-const _errs1 = errors;
-if(typeof data.share_proto !== "string"){
-validate96.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate96.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 var valid0 = _errs1 === errors;
 }
@@ -17370,27 +12717,19 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.size !== undefined){
-let data1 = data.size;
+if(data.offset !== undefined){
+let data1 = data.offset;
 const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate96.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema107.properties.size.type},message:"must be integer,string,null"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate96.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate96.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate96.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
+else {
+validate96.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 }
 var valid0 = _errs3 === errors;
@@ -17399,20 +12738,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
+if(data.marker !== undefined){
 const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate96.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema107.properties.name.type},message:"must be string,null"}];
+if(typeof data.marker !== "string"){
+validate96.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate96.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
 }
 var valid0 = _errs5 === errors;
 }
@@ -17420,20 +12750,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
-let data3 = data.description;
+if(data.sort_key !== undefined){
 const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate96.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema107.properties.description.type},message:"must be string,null"}];
+if(typeof data.sort_key !== "string"){
+validate96.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate96.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
 }
 var valid0 = _errs7 === errors;
 }
@@ -17441,20 +12762,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
-let data4 = data.display_name;
+if(data.sort_dir !== undefined){
 const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate96.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema107.properties.display_name.type},message:"must be string,null"}];
+if(typeof data.sort_dir !== "string"){
+validate96.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate96.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
 }
 var valid0 = _errs9 === errors;
 }
@@ -17462,20 +12774,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
-let data5 = data.display_description;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate96.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema107.properties.display_description.type},message:"must be string,null"}];
+if(typeof data.all_tenants !== "string"){
+validate96.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(func1(data5) > 255){
-validate96.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -17483,11 +12786,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type !== undefined){
-let data6 = data.share_type;
+if(data.project_id !== undefined){
 const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate96.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema107.properties.share_type.type},message:"must be string,null"}];
+if(typeof data.project_id !== "string"){
+validate96.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -17496,11 +12798,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.volume_type !== undefined){
-let data7 = data.volume_type;
+if(data.name !== undefined){
 const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate96.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema107.properties.volume_type.type},message:"must be string,null"}];
+if(typeof data.name !== "string"){
+validate96.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -17509,175 +12810,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
-let data8 = data.metadata;
+if(data.display_name !== undefined){
 const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-const _errs21 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data9 === "string"){
-if(func1(data9) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data9) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs23 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(data8 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(Array.isArray(data8)){
-if(data8.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate96.errors = vErrors;
+if(typeof data.display_name !== "string"){
+validate96.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
 }
 var valid0 = _errs17 === errors;
 }
@@ -17685,96 +12822,80 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_public !== undefined){
-let data10 = data.is_public;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid4 = false;
-const _errs31 = errors;
-if(typeof data10 !== "boolean"){
-const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema107.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(!pattern5.test(data10)){
-const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-var _valid1 = _errs35 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-validate96.errors = vErrors;
+if(data["display_name~"] !== undefined){
+const _errs19 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate96.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
+var valid0 = _errs19 === errors;
 }
 else {
-vErrors = null;
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs21 = errors;
+if(typeof data.display_description !== "string"){
+validate96.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs23 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate96.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs25 = errors;
+if(typeof data.status !== "string"){
+validate96.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data13 = data.is_public;
+const _errs27 = errors;
+if(errors === _errs27){
+if(typeof data13 === "string"){
+if(!pattern5.test(data13)){
+validate96.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
 }
 }
+else {
+validate96.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs29 = errors;
+if(typeof data.host !== "string"){
+validate96.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 var valid0 = _errs29 === errors;
 }
@@ -17782,11 +12903,46 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.availability_zone !== undefined){
-let data11 = data.availability_zone;
+if(data.share_server_id !== undefined){
+const _errs31 = errors;
+if(typeof data.share_server_id !== "string"){
+validate96.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_network_id !== "string"){
+validate96.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_type_id !== "string"){
+validate96.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
 const _errs37 = errors;
-if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate96.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema107.properties.availability_zone.type},message:"must be string,integer,null"}];
+if(typeof data.share_group_id !== "string"){
+validate96.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -17795,11 +12951,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
-let data12 = data.share_network_id;
+if(data.snapshot_id !== undefined){
 const _errs39 = errors;
-if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate96.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema107.properties.share_network_id.type},message:"must be string,integer,null"}];
+if(typeof data.snapshot_id !== "string"){
+validate96.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -17808,11 +12963,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
-let data13 = data.snapshot_id;
+if(data.metadata !== undefined){
 const _errs41 = errors;
-if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate96.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema107.properties.snapshot_id.type},message:"must be string,integer,null"}];
+if(typeof data.metadata !== "string"){
+validate96.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -17821,11 +12975,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
-let data14 = data.share_group_id;
+if(data.extra_specs !== undefined){
 const _errs43 = errors;
-if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate96.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema107.properties.share_group_id.type},message:"must be string,integer,null"}];
+if(typeof data.extra_specs !== "string"){
+validate96.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -17834,127 +12987,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.scheduler_hints !== undefined){
-let data15 = data.scheduler_hints;
+if(data.export_location_id !== undefined){
 const _errs45 = errors;
-const _errs46 = errors;
-let valid5 = false;
-const _errs47 = errors;
-if(errors === _errs47){
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.same_host !== undefined){
-let data16 = data15.same_host;
-const _errs49 = errors;
-if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema107.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-var valid6 = _errs49 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.different_host !== undefined){
-let data17 = data15.different_host;
-const _errs51 = errors;
-if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema107.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-var valid6 = _errs51 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.only_host !== undefined){
-let data18 = data15.only_host;
-const _errs53 = errors;
-if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema107.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-var valid6 = _errs53 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-var _valid2 = _errs47 === errors;
-valid5 = valid5 || _valid2;
-if(_valid2){
-var props1 = {};
-props1.same_host = true;
-props1.different_host = true;
-props1.only_host = true;
-}
-const _errs55 = errors;
-if(data15 !== null){
-const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-var _valid2 = _errs55 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-validate96.errors = vErrors;
+if(typeof data.export_location_id !== "string"){
+validate96.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-else {
-errors = _errs46;
-if(vErrors !== null){
-if(_errs46){
-vErrors.length = _errs46;
-}
-else {
-vErrors = null;
-}
-}
 }
 var valid0 = _errs45 === errors;
 }
@@ -17962,30 +12999,35 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.mount_point_name !== undefined){
-let data19 = data.mount_point_name;
-const _errs57 = errors;
-if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
-validate96.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema107.properties.mount_point_name.type},message:"must be string,integer,null"}];
+if(data.export_location_path !== undefined){
+const _errs47 = errors;
+if(typeof data.export_location_path !== "string"){
+validate96.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs57 === errors;
+var valid0 = _errs47 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.encryption_key_ref !== undefined){
-let data20 = data.encryption_key_ref;
-const _errs59 = errors;
-if((typeof data20 !== "string") && (data20 !== null)){
-validate96.errors = [{instancePath:instancePath+"/encryption_key_ref",schemaPath:"#/properties/encryption_key_ref/type",keyword:"type",params:{type: schema107.properties.encryption_key_ref.type},message:"must be string,null"}];
+if(data.mount_point_name !== undefined){
+const _errs49 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate96.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs59 === errors;
+var valid0 = _errs49 === errors;
 }
 else {
 var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -18013,16 +13055,6971 @@ return false;
 validate96.errors = vErrors;
 return errors === 0;
 }
-validate96.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true,"encryption_key_ref":true},"dynamicProps":false,"dynamicItems":false};
+validate96.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShare_body_0 = validate97;
-const schema108 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateShare_body_0"};
+export const v_listShares_query_2 = validate97;
+const schema108 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_2"};
 
 function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateShare_body_0" */;
+/*# sourceURL="v_listShares_query_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate97.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate97.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate97.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate97.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate97.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate97.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate97.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate97.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs11 = errors;
+if(typeof data.all_tenants !== "string"){
+validate97.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs13 = errors;
+if(typeof data.project_id !== "string"){
+validate97.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs15 = errors;
+if(typeof data.name !== "string"){
+validate97.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs17 = errors;
+if(typeof data.display_name !== "string"){
+validate97.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs19 = errors;
+if(typeof data["name~"] !== "string"){
+validate97.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate97.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs23 = errors;
+if(typeof data.description !== "string"){
+validate97.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs25 = errors;
+if(typeof data.display_description !== "string"){
+validate97.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs27 = errors;
+if(typeof data["description~"] !== "string"){
+validate97.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate97.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs31 = errors;
+if(typeof data.status !== "string"){
+validate97.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern5.test(data16)){
+validate97.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate97.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs35 = errors;
+if(typeof data.host !== "string"){
+validate97.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_server_id !== "string"){
+validate97.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_network_id !== "string"){
+validate97.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_type_id !== "string"){
+validate97.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_group_id !== "string"){
+validate97.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs45 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate97.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs47 = errors;
+if(typeof data.metadata !== "string"){
+validate97.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs49 = errors;
+if(typeof data.extra_specs !== "string"){
+validate97.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs51 = errors;
+if(typeof data.export_location_id !== "string"){
+validate97.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_path !== "string"){
+validate97.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs55 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate97.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate97.errors = vErrors;
+return errors === 0;
+}
+validate97.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShares_query_3 = validate98;
+const schema109 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_3"};
+
+function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShares_query_3" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate98.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate98.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate98.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate98.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate98.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate98.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate98.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate98.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs11 = errors;
+if(typeof data.all_tenants !== "string"){
+validate98.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs13 = errors;
+if(typeof data.project_id !== "string"){
+validate98.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs15 = errors;
+if(typeof data.name !== "string"){
+validate98.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs17 = errors;
+if(typeof data.display_name !== "string"){
+validate98.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs19 = errors;
+if(typeof data["name~"] !== "string"){
+validate98.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate98.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs23 = errors;
+if(typeof data.description !== "string"){
+validate98.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs25 = errors;
+if(typeof data.display_description !== "string"){
+validate98.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs27 = errors;
+if(typeof data["description~"] !== "string"){
+validate98.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate98.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs31 = errors;
+if(typeof data.status !== "string"){
+validate98.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern5.test(data16)){
+validate98.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate98.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs35 = errors;
+if(typeof data.host !== "string"){
+validate98.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_server_id !== "string"){
+validate98.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_network_id !== "string"){
+validate98.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_type_id !== "string"){
+validate98.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_group_id !== "string"){
+validate98.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs45 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate98.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs47 = errors;
+if(typeof data.metadata !== "string"){
+validate98.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs49 = errors;
+if(typeof data.extra_specs !== "string"){
+validate98.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs51 = errors;
+if(typeof data.export_location_id !== "string"){
+validate98.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_path !== "string"){
+validate98.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs55 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate98.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data28 = data.with_count;
+const _errs57 = errors;
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern5.test(data28)){
+validate98.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate98.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate98.errors = vErrors;
+return errors === 0;
+}
+validate98.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShares_query_4 = validate99;
+const schema110 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_4"};
+
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShares_query_4" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate99.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate99.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate99.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate99.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate99.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate99.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate99.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate99.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs11 = errors;
+if(typeof data.all_tenants !== "string"){
+validate99.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs13 = errors;
+if(typeof data.project_id !== "string"){
+validate99.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs15 = errors;
+if(typeof data.name !== "string"){
+validate99.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs17 = errors;
+if(typeof data.display_name !== "string"){
+validate99.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs19 = errors;
+if(typeof data["name~"] !== "string"){
+validate99.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate99.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs23 = errors;
+if(typeof data.description !== "string"){
+validate99.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs25 = errors;
+if(typeof data.display_description !== "string"){
+validate99.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs27 = errors;
+if(typeof data["description~"] !== "string"){
+validate99.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate99.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs31 = errors;
+if(typeof data.status !== "string"){
+validate99.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern5.test(data16)){
+validate99.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate99.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs35 = errors;
+if(typeof data.host !== "string"){
+validate99.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_server_id !== "string"){
+validate99.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_network_id !== "string"){
+validate99.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_type_id !== "string"){
+validate99.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_group_id !== "string"){
+validate99.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs45 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate99.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs47 = errors;
+if(typeof data.metadata !== "string"){
+validate99.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs49 = errors;
+if(typeof data.extra_specs !== "string"){
+validate99.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs51 = errors;
+if(typeof data.export_location_id !== "string"){
+validate99.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_path !== "string"){
+validate99.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs55 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate99.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data28 = data.is_soft_deleted;
+const _errs57 = errors;
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern5.test(data28)){
+validate99.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate99.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data29 = data.with_count;
+const _errs59 = errors;
+if(errors === _errs59){
+if(typeof data29 === "string"){
+if(!pattern5.test(data29)){
+validate99.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate99.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate99.errors = vErrors;
+return errors === 0;
+}
+validate99.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShares_query_5 = validate100;
+const schema111 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_5"};
+
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShares_query_5" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate100.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate100.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate100.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate100.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate100.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate100.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate100.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate100.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs11 = errors;
+if(typeof data.all_tenants !== "string"){
+validate100.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs13 = errors;
+if(typeof data.project_id !== "string"){
+validate100.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs15 = errors;
+if(typeof data.name !== "string"){
+validate100.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs17 = errors;
+if(typeof data.display_name !== "string"){
+validate100.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs19 = errors;
+if(typeof data["name~"] !== "string"){
+validate100.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate100.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs23 = errors;
+if(typeof data.description !== "string"){
+validate100.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs25 = errors;
+if(typeof data.display_description !== "string"){
+validate100.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs27 = errors;
+if(typeof data["description~"] !== "string"){
+validate100.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate100.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs31 = errors;
+if(typeof data.status !== "string"){
+validate100.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern5.test(data16)){
+validate100.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate100.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs35 = errors;
+if(typeof data.host !== "string"){
+validate100.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_server_id !== "string"){
+validate100.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_network_id !== "string"){
+validate100.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_type_id !== "string"){
+validate100.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_group_id !== "string"){
+validate100.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs45 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate100.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs47 = errors;
+if(typeof data.metadata !== "string"){
+validate100.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs49 = errors;
+if(typeof data.extra_specs !== "string"){
+validate100.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs51 = errors;
+if(typeof data.export_location_id !== "string"){
+validate100.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_path !== "string"){
+validate100.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs55 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate100.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data28 = data.is_soft_deleted;
+const _errs57 = errors;
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern5.test(data28)){
+validate100.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate100.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+const _errs59 = errors;
+if(typeof data.availability_zone !== "string"){
+validate100.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data30 = data.with_count;
+const _errs61 = errors;
+if(errors === _errs61){
+if(typeof data30 === "string"){
+if(!pattern5.test(data30)){
+validate100.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate100.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs61 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate100.errors = vErrors;
+return errors === 0;
+}
+validate100.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_0 = validate101;
+const schema112 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_0"};
+
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate101.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate101.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate101.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate101.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate101.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate101.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate101.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate101.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate101.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate101.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate101.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate101.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate101.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate101.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate101.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs23 = errors;
+if(typeof data.display_description !== "string"){
+validate101.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs25 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate101.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs27 = errors;
+if(typeof data.status !== "string"){
+validate101.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data14 = data.is_public;
+const _errs29 = errors;
+if(errors === _errs29){
+if(typeof data14 === "string"){
+if(!pattern5.test(data14)){
+validate101.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate101.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs31 = errors;
+if(typeof data.host !== "string"){
+validate101.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_server_id !== "string"){
+validate101.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_network_id !== "string"){
+validate101.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_type_id !== "string"){
+validate101.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_group_id !== "string"){
+validate101.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs41 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate101.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs43 = errors;
+if(typeof data.metadata !== "string"){
+validate101.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs45 = errors;
+if(typeof data.extra_specs !== "string"){
+validate101.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs47 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate101.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate101.errors = vErrors;
+return errors === 0;
+}
+validate101.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_1 = validate102;
+const schema113 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_1"};
+
+function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate102.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate102.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate102.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate102.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate102.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate102.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate102.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate102.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate102.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate102.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate102.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate102.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate102.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate102.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate102.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs23 = errors;
+if(typeof data.display_description !== "string"){
+validate102.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs25 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate102.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs27 = errors;
+if(typeof data.status !== "string"){
+validate102.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data14 = data.is_public;
+const _errs29 = errors;
+if(errors === _errs29){
+if(typeof data14 === "string"){
+if(!pattern5.test(data14)){
+validate102.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate102.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs31 = errors;
+if(typeof data.host !== "string"){
+validate102.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_server_id !== "string"){
+validate102.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_network_id !== "string"){
+validate102.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_type_id !== "string"){
+validate102.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_group_id !== "string"){
+validate102.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs41 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate102.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs43 = errors;
+if(typeof data.metadata !== "string"){
+validate102.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs45 = errors;
+if(typeof data.extra_specs !== "string"){
+validate102.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs47 = errors;
+if(typeof data.export_location_id !== "string"){
+validate102.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs49 = errors;
+if(typeof data.export_location_path !== "string"){
+validate102.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs51 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate102.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate102.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate102.errors = vErrors;
+return errors === 0;
+}
+validate102.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_2 = validate103;
+const schema114 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_2"};
+
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate103.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate103.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate103.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate103.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate103.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate103.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate103.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate103.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate103.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate103.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate103.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate103.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate103.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate103.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["name~"] !== "string"){
+validate103.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs23 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate103.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs25 = errors;
+if(typeof data.description !== "string"){
+validate103.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs27 = errors;
+if(typeof data.display_description !== "string"){
+validate103.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["description~"] !== "string"){
+validate103.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs31 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate103.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs33 = errors;
+if(typeof data.status !== "string"){
+validate103.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data17 = data.is_public;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data17 === "string"){
+if(!pattern5.test(data17)){
+validate103.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate103.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs37 = errors;
+if(typeof data.host !== "string"){
+validate103.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_server_id !== "string"){
+validate103.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_network_id !== "string"){
+validate103.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_type_id !== "string"){
+validate103.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs45 = errors;
+if(typeof data.share_group_id !== "string"){
+validate103.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs47 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate103.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs49 = errors;
+if(typeof data.metadata !== "string"){
+validate103.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs51 = errors;
+if(typeof data.extra_specs !== "string"){
+validate103.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_id !== "string"){
+validate103.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs55 = errors;
+if(typeof data.export_location_path !== "string"){
+validate103.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs57 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate103.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate103.errors = vErrors;
+return errors === 0;
+}
+validate103.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_3 = validate104;
+const schema115 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSharesDetail_query_3"};
+
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_3" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate104.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate104.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate104.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate104.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate104.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate104.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate104.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate104.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate104.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate104.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate104.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate104.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate104.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate104.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["name~"] !== "string"){
+validate104.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs23 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate104.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs25 = errors;
+if(typeof data.description !== "string"){
+validate104.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs27 = errors;
+if(typeof data.display_description !== "string"){
+validate104.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["description~"] !== "string"){
+validate104.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs31 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate104.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs33 = errors;
+if(typeof data.status !== "string"){
+validate104.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data17 = data.is_public;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data17 === "string"){
+if(!pattern5.test(data17)){
+validate104.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate104.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs37 = errors;
+if(typeof data.host !== "string"){
+validate104.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_server_id !== "string"){
+validate104.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_network_id !== "string"){
+validate104.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_type_id !== "string"){
+validate104.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs45 = errors;
+if(typeof data.share_group_id !== "string"){
+validate104.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs47 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate104.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs49 = errors;
+if(typeof data.metadata !== "string"){
+validate104.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs51 = errors;
+if(typeof data.extra_specs !== "string"){
+validate104.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_id !== "string"){
+validate104.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs55 = errors;
+if(typeof data.export_location_path !== "string"){
+validate104.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs57 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate104.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data29 = data.is_soft_deleted;
+const _errs59 = errors;
+if(errors === _errs59){
+if(typeof data29 === "string"){
+if(!pattern5.test(data29)){
+validate104.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate104.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate104.errors = vErrors;
+return errors === 0;
+}
+validate104.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_4 = validate105;
+const schema116 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"}},"$id":"v_listSharesDetail_query_4"};
+
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_4" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate105.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate105.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate105.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate105.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate105.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate105.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate105.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate105.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate105.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate105.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate105.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate105.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate105.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate105.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["name~"] !== "string"){
+validate105.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs23 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate105.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs25 = errors;
+if(typeof data.description !== "string"){
+validate105.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs27 = errors;
+if(typeof data.display_description !== "string"){
+validate105.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["description~"] !== "string"){
+validate105.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs31 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate105.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs33 = errors;
+if(typeof data.status !== "string"){
+validate105.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data17 = data.is_public;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data17 === "string"){
+if(!pattern5.test(data17)){
+validate105.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate105.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs37 = errors;
+if(typeof data.host !== "string"){
+validate105.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_server_id !== "string"){
+validate105.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_network_id !== "string"){
+validate105.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_type_id !== "string"){
+validate105.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs45 = errors;
+if(typeof data.share_group_id !== "string"){
+validate105.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs47 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate105.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs49 = errors;
+if(typeof data.metadata !== "string"){
+validate105.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs51 = errors;
+if(typeof data.extra_specs !== "string"){
+validate105.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_id !== "string"){
+validate105.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs55 = errors;
+if(typeof data.export_location_path !== "string"){
+validate105.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs57 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate105.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data29 = data.is_soft_deleted;
+const _errs59 = errors;
+if(errors === _errs59){
+if(typeof data29 === "string"){
+if(!pattern5.test(data29)){
+validate105.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate105.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+const _errs61 = errors;
+if(typeof data.availability_zone !== "string"){
+validate105.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs61 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate105.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate105.errors = vErrors;
+return errors === 0;
+}
+validate105.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShare_body_0 = validate106;
+const schema117 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_0"};
+
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShare_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate106.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
+validate106.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_proto !== undefined){
+const _errs1 = errors;
+if(typeof data.share_proto !== "string"){
+validate106.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data1 = data.size;
+const _errs3 = errors;
+if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate106.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema117.properties.size.type},message:"must be integer,string,null"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate106.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate106.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate106.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema117.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate106.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate106.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema117.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate106.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data4 = data.display_name;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate106.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema117.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate106.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data5 = data.display_description;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate106.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema117.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate106.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+let data6 = data.share_type;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate106.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema117.properties.share_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume_type !== undefined){
+let data7 = data.volume_type;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate106.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema117.properties.volume_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data8 = data.metadata;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+const _errs21 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data8){
+let data9 = data8[key1];
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data9 === "string"){
+if(func1(data9) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data9) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs23 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+const _errs25 = errors;
+if(data8 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid1 = valid1 || _valid0;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data8)){
+if(data8.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs27 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate106.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data10 = data.is_public;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data10 !== "boolean"){
+const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data10 === 0) || (data10 === 1))){
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema117.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(!pattern5.test(data10)){
+const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs35 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate106.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data11 = data.availability_zone;
+const _errs37 = errors;
+if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
+validate106.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema117.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data12 = data.share_network_id;
+const _errs39 = errors;
+if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
+validate106.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema117.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+let data13 = data.snapshot_id;
+const _errs41 = errors;
+if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
+validate106.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema117.properties.snapshot_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate106.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate106.errors = vErrors;
+return errors === 0;
+}
+validate106.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShare_body_1 = validate107;
+const schema118 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_1"};
+
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShare_body_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate107.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
+validate107.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_proto !== undefined){
+const _errs1 = errors;
+if(typeof data.share_proto !== "string"){
+validate107.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data1 = data.size;
+const _errs3 = errors;
+if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate107.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema118.properties.size.type},message:"must be integer,string,null"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate107.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate107.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate107.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema118.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate107.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate107.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema118.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate107.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data4 = data.display_name;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate107.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema118.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate107.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data5 = data.display_description;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate107.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema118.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate107.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+let data6 = data.share_type;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate107.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema118.properties.share_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume_type !== undefined){
+let data7 = data.volume_type;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate107.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema118.properties.volume_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data8 = data.metadata;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+const _errs21 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data8){
+let data9 = data8[key1];
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data9 === "string"){
+if(func1(data9) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data9) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs23 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+const _errs25 = errors;
+if(data8 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid1 = valid1 || _valid0;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data8)){
+if(data8.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs27 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate107.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data10 = data.is_public;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data10 !== "boolean"){
+const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data10 === 0) || (data10 === 1))){
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema118.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(!pattern5.test(data10)){
+const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs35 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate107.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data11 = data.availability_zone;
+const _errs37 = errors;
+if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
+validate107.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema118.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data12 = data.share_network_id;
+const _errs39 = errors;
+if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
+validate107.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema118.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+let data13 = data.snapshot_id;
+const _errs41 = errors;
+if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
+validate107.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema118.properties.snapshot_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+let data14 = data.share_group_id;
+const _errs43 = errors;
+if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
+validate107.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema118.properties.share_group_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate107.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate107.errors = vErrors;
+return errors === 0;
+}
+validate107.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShare_body_2 = validate108;
+const schema119 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]}},"$id":"v_createShare_body_2"};
+
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShare_body_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate108.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
+validate108.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_proto !== undefined){
+const _errs1 = errors;
+if(typeof data.share_proto !== "string"){
+validate108.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data1 = data.size;
+const _errs3 = errors;
+if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate108.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema119.properties.size.type},message:"must be integer,string,null"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate108.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate108.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate108.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema119.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate108.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate108.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema119.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate108.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data4 = data.display_name;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate108.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema119.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate108.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data5 = data.display_description;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate108.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema119.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate108.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+let data6 = data.share_type;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate108.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema119.properties.share_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume_type !== undefined){
+let data7 = data.volume_type;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate108.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema119.properties.volume_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data8 = data.metadata;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+const _errs21 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data8){
+let data9 = data8[key1];
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data9 === "string"){
+if(func1(data9) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data9) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs23 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+const _errs25 = errors;
+if(data8 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid1 = valid1 || _valid0;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data8)){
+if(data8.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs27 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate108.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data10 = data.is_public;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data10 !== "boolean"){
+const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data10 === 0) || (data10 === 1))){
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema119.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(!pattern5.test(data10)){
+const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs35 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate108.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data11 = data.availability_zone;
+const _errs37 = errors;
+if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
+validate108.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema119.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data12 = data.share_network_id;
+const _errs39 = errors;
+if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
+validate108.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema119.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+let data13 = data.snapshot_id;
+const _errs41 = errors;
+if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
+validate108.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema119.properties.snapshot_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+let data14 = data.share_group_id;
+const _errs43 = errors;
+if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
+validate108.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema119.properties.share_group_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scheduler_hints !== undefined){
+let data15 = data.scheduler_hints;
+const _errs45 = errors;
+const _errs46 = errors;
+let valid5 = false;
+const _errs47 = errors;
+if(errors === _errs47){
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.same_host !== undefined){
+let data16 = data15.same_host;
+const _errs49 = errors;
+if((typeof data16 !== "string") && (data16 !== null)){
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema119.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+var valid6 = _errs49 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.different_host !== undefined){
+let data17 = data15.different_host;
+const _errs51 = errors;
+if((typeof data17 !== "string") && (data17 !== null)){
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema119.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+var valid6 = _errs51 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.only_host !== undefined){
+let data18 = data15.only_host;
+const _errs53 = errors;
+if((typeof data18 !== "string") && (data18 !== null)){
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema119.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+var valid6 = _errs53 === errors;
+}
+else {
+var valid6 = true;
+}
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+var _valid2 = _errs47 === errors;
+valid5 = valid5 || _valid2;
+if(_valid2){
+var props1 = {};
+props1.same_host = true;
+props1.different_host = true;
+props1.only_host = true;
+}
+const _errs55 = errors;
+if(data15 !== null){
+const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+var _valid2 = _errs55 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+validate108.errors = vErrors;
+return false;
+}
+else {
+errors = _errs46;
+if(vErrors !== null){
+if(_errs46){
+vErrors.length = _errs46;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate108.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate108.errors = vErrors;
+return errors === 0;
+}
+validate108.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShare_body_3 = validate109;
+const schema120 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]}},"$id":"v_createShare_body_3"};
+
+function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShare_body_3" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate109.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
+validate109.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_proto !== undefined){
+const _errs1 = errors;
+if(typeof data.share_proto !== "string"){
+validate109.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data1 = data.size;
+const _errs3 = errors;
+if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate109.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema120.properties.size.type},message:"must be integer,string,null"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate109.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate109.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate109.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema120.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate109.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate109.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema120.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate109.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data4 = data.display_name;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate109.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema120.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate109.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data5 = data.display_description;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate109.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema120.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate109.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+let data6 = data.share_type;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate109.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema120.properties.share_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume_type !== undefined){
+let data7 = data.volume_type;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate109.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema120.properties.volume_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data8 = data.metadata;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+const _errs21 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data8){
+let data9 = data8[key1];
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data9 === "string"){
+if(func1(data9) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data9) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs23 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+const _errs25 = errors;
+if(data8 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid1 = valid1 || _valid0;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data8)){
+if(data8.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs27 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate109.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data10 = data.is_public;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data10 !== "boolean"){
+const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data10 === 0) || (data10 === 1))){
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema120.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(!pattern5.test(data10)){
+const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs35 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate109.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data11 = data.availability_zone;
+const _errs37 = errors;
+if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
+validate109.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema120.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data12 = data.share_network_id;
+const _errs39 = errors;
+if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
+validate109.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema120.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+let data13 = data.snapshot_id;
+const _errs41 = errors;
+if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
+validate109.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema120.properties.snapshot_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+let data14 = data.share_group_id;
+const _errs43 = errors;
+if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
+validate109.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema120.properties.share_group_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scheduler_hints !== undefined){
+let data15 = data.scheduler_hints;
+const _errs45 = errors;
+const _errs46 = errors;
+let valid5 = false;
+const _errs47 = errors;
+if(errors === _errs47){
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.same_host !== undefined){
+let data16 = data15.same_host;
+const _errs49 = errors;
+if((typeof data16 !== "string") && (data16 !== null)){
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema120.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+var valid6 = _errs49 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.different_host !== undefined){
+let data17 = data15.different_host;
+const _errs51 = errors;
+if((typeof data17 !== "string") && (data17 !== null)){
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema120.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+var valid6 = _errs51 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.only_host !== undefined){
+let data18 = data15.only_host;
+const _errs53 = errors;
+if((typeof data18 !== "string") && (data18 !== null)){
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema120.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+var valid6 = _errs53 === errors;
+}
+else {
+var valid6 = true;
+}
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+var _valid2 = _errs47 === errors;
+valid5 = valid5 || _valid2;
+if(_valid2){
+var props1 = {};
+props1.same_host = true;
+props1.different_host = true;
+props1.only_host = true;
+}
+const _errs55 = errors;
+if(data15 !== null){
+const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+var _valid2 = _errs55 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+validate109.errors = vErrors;
+return false;
+}
+else {
+errors = _errs46;
+if(vErrors !== null){
+if(_errs46){
+vErrors.length = _errs46;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+let data19 = data.mount_point_name;
+const _errs57 = errors;
+if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
+validate109.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema120.properties.mount_point_name.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate109.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate109.errors = vErrors;
+return errors === 0;
+}
+validate109.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShare_body_4 = validate110;
+const schema121 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]},"encryption_key_ref":{"type":["string","null"]}},"$id":"v_createShare_body_4"};
+
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShare_body_4" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate110.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
+validate110.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_proto !== undefined){
+const _errs1 = errors;
+if(typeof data.share_proto !== "string"){
+validate110.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data1 = data.size;
+const _errs3 = errors;
+if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate110.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema121.properties.size.type},message:"must be integer,string,null"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate110.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern7.test(data1)){
+validate110.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate110.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema121.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate110.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate110.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema121.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate110.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data4 = data.display_name;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate110.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema121.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate110.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data5 = data.display_description;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate110.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema121.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate110.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+let data6 = data.share_type;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate110.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema121.properties.share_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume_type !== undefined){
+let data7 = data.volume_type;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate110.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema121.properties.volume_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data8 = data.metadata;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+const _errs21 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data8){
+let data9 = data8[key1];
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data9 === "string"){
+if(func1(data9) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data9) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs23 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+const _errs25 = errors;
+if(data8 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid1 = valid1 || _valid0;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data8)){
+if(data8.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs27 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate110.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data10 = data.is_public;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data10 !== "boolean"){
+const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data10 === 0) || (data10 === 1))){
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema121.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(!pattern5.test(data10)){
+const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs35 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate110.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data11 = data.availability_zone;
+const _errs37 = errors;
+if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
+validate110.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema121.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data12 = data.share_network_id;
+const _errs39 = errors;
+if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
+validate110.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema121.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+let data13 = data.snapshot_id;
+const _errs41 = errors;
+if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
+validate110.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema121.properties.snapshot_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+let data14 = data.share_group_id;
+const _errs43 = errors;
+if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
+validate110.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema121.properties.share_group_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scheduler_hints !== undefined){
+let data15 = data.scheduler_hints;
+const _errs45 = errors;
+const _errs46 = errors;
+let valid5 = false;
+const _errs47 = errors;
+if(errors === _errs47){
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.same_host !== undefined){
+let data16 = data15.same_host;
+const _errs49 = errors;
+if((typeof data16 !== "string") && (data16 !== null)){
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema121.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+var valid6 = _errs49 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.different_host !== undefined){
+let data17 = data15.different_host;
+const _errs51 = errors;
+if((typeof data17 !== "string") && (data17 !== null)){
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema121.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+var valid6 = _errs51 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.only_host !== undefined){
+let data18 = data15.only_host;
+const _errs53 = errors;
+if((typeof data18 !== "string") && (data18 !== null)){
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema121.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+var valid6 = _errs53 === errors;
+}
+else {
+var valid6 = true;
+}
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+var _valid2 = _errs47 === errors;
+valid5 = valid5 || _valid2;
+if(_valid2){
+var props1 = {};
+props1.same_host = true;
+props1.different_host = true;
+props1.only_host = true;
+}
+const _errs55 = errors;
+if(data15 !== null){
+const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+var _valid2 = _errs55 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+validate110.errors = vErrors;
+return false;
+}
+else {
+errors = _errs46;
+if(vErrors !== null){
+if(_errs46){
+vErrors.length = _errs46;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+let data19 = data.mount_point_name;
+const _errs57 = errors;
+if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
+validate110.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema121.properties.mount_point_name.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.encryption_key_ref !== undefined){
+let data20 = data.encryption_key_ref;
+const _errs59 = errors;
+if((typeof data20 !== "string") && (data20 !== null)){
+validate110.errors = [{instancePath:instancePath+"/encryption_key_ref",schemaPath:"#/properties/encryption_key_ref/type",keyword:"type",params:{type: schema121.properties.encryption_key_ref.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate110.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate110.errors = vErrors;
+return errors === 0;
+}
+validate110.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true,"encryption_key_ref":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_updateShare_body_0 = validate111;
+const schema122 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateShare_body_0"};
+
+function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_updateShare_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate111.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18035,13 +20032,13 @@ if(data.display_name !== undefined){
 let data0 = data.display_name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate97.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema108.properties.display_name.type},message:"must be string,null"}];
+validate111.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema122.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate97.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate111.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -18056,13 +20053,13 @@ if(data.display_description !== undefined){
 let data1 = data.display_description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate97.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema108.properties.display_description.type},message:"must be string,null"}];
+validate111.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema122.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate97.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate111.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -18103,7 +20100,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema108.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema122.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -18150,7 +20147,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate97.errors = vErrors;
+validate111.errors = vErrors;
 return false;
 }
 else {
@@ -18173,23 +20170,23 @@ var valid0 = true;
 }
 }
 else {
-validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate111.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate97.errors = vErrors;
+validate111.errors = vErrors;
 return errors === 0;
 }
-validate97.evaluated = {"props":{"display_name":true,"display_description":true,"is_public":true},"dynamicProps":false,"dynamicItems":false};
+validate111.evaluated = {"props":{"display_name":true,"display_description":true,"is_public":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_deleteShare_query_0 = validate98;
-const schema109 = {"type":"object","properties":{},"$id":"v_deleteShare_query_0"};
+export const v_deleteShare_query_0 = validate112;
+const schema123 = {"type":"object","properties":{},"$id":"v_deleteShare_query_0"};
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_deleteShare_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate98.evaluated;
+const evaluated0 = validate112.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18198,23 +20195,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate112.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate98.errors = vErrors;
+validate112.errors = vErrors;
 return errors === 0;
 }
-validate98.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate112.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-export const v_deleteShare_query_1 = validate99;
-const schema110 = {"type":"object","properties":{"share_group_id":{"type":"string"}},"$id":"v_deleteShare_query_1"};
+export const v_deleteShare_query_1 = validate113;
+const schema124 = {"type":"object","properties":{"share_group_id":{"type":"string"}},"$id":"v_deleteShare_query_1"};
 
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_deleteShare_query_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate99.evaluated;
+const evaluated0 = validate113.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18225,29 +20222,29 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.share_group_id !== undefined){
 if(typeof data.share_group_id !== "string"){
-validate99.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate113.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 else {
-validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate99.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
-validate99.evaluated = {"props":{"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
+validate113.evaluated = {"props":{"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_extendShare_body_0 = validate100;
-const schema111 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"}},"$id":"v_extendShare_body_0"};
+export const v_extendShare_body_0 = validate114;
+const schema125 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"}},"$id":"v_extendShare_body_0"};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_extendShare_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate100.evaluated;
+const evaluated0 = validate114.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18258,7 +20255,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.new_size === undefined) && (missing0 = "new_size")){
-validate100.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate114.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -18266,18 +20263,18 @@ if(data.new_size !== undefined){
 let data0 = data.new_size;
 const _errs1 = errors;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-validate100.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema111.properties.new_size.type},message:"must be integer,string"}];
+validate114.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema125.properties.new_size.type},message:"must be integer,string"}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 2147483647 || isNaN(data0)){
-validate100.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+validate114.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
 if(data0 < 0 || isNaN(data0)){
-validate100.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate114.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -18285,7 +20282,7 @@ return false;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate100.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate114.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
@@ -18295,23 +20292,23 @@ return false;
 }
 }
 else {
-validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate114.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate100.errors = vErrors;
+validate114.errors = vErrors;
 return errors === 0;
 }
-validate100.evaluated = {"props":{"new_size":true},"dynamicProps":false,"dynamicItems":false};
+validate114.evaluated = {"props":{"new_size":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_extendShare_body_1 = validate101;
-const schema112 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_extendShare_body_1"};
+export const v_extendShare_body_1 = validate115;
+const schema126 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_extendShare_body_1"};
 
-function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_extendShare_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate101.evaluated;
+const evaluated0 = validate115.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18322,7 +20319,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.new_size === undefined) && (missing0 = "new_size")){
-validate101.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate115.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -18330,18 +20327,18 @@ if(data.new_size !== undefined){
 let data0 = data.new_size;
 const _errs1 = errors;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-validate101.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema112.properties.new_size.type},message:"must be integer,string"}];
+validate115.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema126.properties.new_size.type},message:"must be integer,string"}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 2147483647 || isNaN(data0)){
-validate101.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+validate115.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
 if(data0 < 0 || isNaN(data0)){
-validate101.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate115.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -18349,7 +20346,7 @@ return false;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate101.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate115.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
@@ -18391,7 +20388,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema112.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema126.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -18438,7 +20435,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate101.errors = vErrors;
+validate115.errors = vErrors;
 return false;
 }
 else {
@@ -18461,23 +20458,23 @@ var valid0 = true;
 }
 }
 else {
-validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate115.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate101.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
-validate101.evaluated = {"props":{"new_size":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate115.evaluated = {"props":{"new_size":true,"force":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_revertShare_body_0 = validate102;
-const schema113 = {"type":"object","required":["snapshot_id"],"properties":{"snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},"$id":"v_revertShare_body_0"};
+export const v_revertShare_body_0 = validate116;
+const schema127 = {"type":"object","required":["snapshot_id"],"properties":{"snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},"$id":"v_revertShare_body_0"};
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_revertShare_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate102.evaluated;
+const evaluated0 = validate116.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18488,7 +20485,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.snapshot_id === undefined) && (missing0 = "snapshot_id")){
-validate102.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate116.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -18498,12 +20495,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern73.test(data0)){
-validate102.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+validate116.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
 }
 else {
-validate102.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate116.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18511,23 +20508,23 @@ return false;
 }
 }
 else {
-validate102.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate116.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate102.errors = vErrors;
+validate116.errors = vErrors;
 return errors === 0;
 }
-validate102.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
+validate116.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_0 = validate103;
-const schema114 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]}},"$id":"v_allowShareAccess_body_0"};
+export const v_allowShareAccess_body_0 = validate117;
+const schema128 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]}},"$id":"v_allowShareAccess_body_0"};
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate103.evaluated;
+const evaluated0 = validate117.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18538,14 +20535,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate103.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate117.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate103.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate117.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -18557,7 +20554,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate103.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate117.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -18570,7 +20567,7 @@ if(data.access_level !== undefined){
 let data2 = data.access_level;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate103.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema114.properties.access_level.type},message:"must be string,null"}];
+validate117.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema128.properties.access_level.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -18583,23 +20580,23 @@ var valid0 = true;
 }
 }
 else {
-validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate117.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate103.errors = vErrors;
+validate117.errors = vErrors;
 return errors === 0;
 }
-validate103.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true},"dynamicProps":false,"dynamicItems":false};
+validate117.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_1 = validate104;
-const schema115 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_allowShareAccess_body_1"};
+export const v_allowShareAccess_body_1 = validate118;
+const schema129 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_allowShareAccess_body_1"};
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate104.evaluated;
+const evaluated0 = validate118.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18610,14 +20607,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate104.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate118.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate104.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate118.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -18629,7 +20626,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate104.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate118.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -18642,7 +20639,7 @@ if(data.access_level !== undefined){
 let data2 = data.access_level;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate104.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema115.properties.access_level.type},message:"must be string,null"}];
+validate118.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema129.properties.access_level.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -18807,7 +20804,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate104.errors = vErrors;
+validate118.errors = vErrors;
 return false;
 }
 else {
@@ -18832,23 +20829,23 @@ var valid0 = true;
 }
 }
 else {
-validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate118.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate104.errors = vErrors;
+validate118.errors = vErrors;
 return errors === 0;
 }
-validate104.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate118.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_2 = validate105;
-const schema116 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"lock_visibility":{},"lock_deletion":{},"lock_reason":{"type":["string","integer","null"],"maxLength":1023}},"$id":"v_allowShareAccess_body_2"};
+export const v_allowShareAccess_body_2 = validate119;
+const schema130 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"lock_visibility":{},"lock_deletion":{},"lock_reason":{"type":["string","integer","null"],"maxLength":1023}},"$id":"v_allowShareAccess_body_2"};
 
-function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowShareAccess_body_2" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate105.evaluated;
+const evaluated0 = validate119.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18859,14 +20856,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate105.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate119.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate105.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate119.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -18878,7 +20875,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate105.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate119.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -18891,7 +20888,7 @@ if(data.access_level !== undefined){
 let data2 = data.access_level;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate105.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema116.properties.access_level.type},message:"must be string,null"}];
+validate119.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema130.properties.access_level.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -19056,7 +21053,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate105.errors = vErrors;
+validate119.errors = vErrors;
 return false;
 }
 else {
@@ -19080,13 +21077,13 @@ if(data.lock_reason !== undefined){
 let data5 = data.lock_reason;
 const _errs19 = errors;
 if(((typeof data5 !== "string") && (!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5))))) && (data5 !== null)){
-validate105.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema116.properties.lock_reason.type},message:"must be string,integer,null"}];
+validate119.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema130.properties.lock_reason.type},message:"must be string,integer,null"}];
 return false;
 }
 if(errors === _errs19){
 if(typeof data5 === "string"){
 if(func1(data5) > 1023){
-validate105.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
+validate119.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
 return false;
 }
 }
@@ -19103,23 +21100,23 @@ var valid0 = true;
 }
 }
 else {
-validate105.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate119.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate105.errors = vErrors;
+validate119.errors = vErrors;
 return errors === 0;
 }
-validate105.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true,"lock_visibility":true,"lock_deletion":true,"lock_reason":true},"dynamicProps":false,"dynamicItems":false};
+validate119.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true,"lock_visibility":true,"lock_deletion":true,"lock_reason":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_denyShareAccess_body_0 = validate106;
-const schema117 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]}},"$id":"v_denyShareAccess_body_0"};
+export const v_denyShareAccess_body_0 = validate120;
+const schema131 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]}},"$id":"v_denyShareAccess_body_0"};
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_denyShareAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate106.evaluated;
+const evaluated0 = validate120.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19130,37 +21127,37 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.access_id === undefined) && (missing0 = "access_id")){
-validate106.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate120.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_id !== undefined){
 let data0 = data.access_id;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate106.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema117.properties.access_id.type},message:"must be string,integer,null"}];
+validate120.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema131.properties.access_id.type},message:"must be string,integer,null"}];
 return false;
 }
 }
 }
 }
 else {
-validate106.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate120.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate106.errors = vErrors;
+validate120.errors = vErrors;
 return errors === 0;
 }
-validate106.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
+validate120.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_denyShareAccess_body_1 = validate107;
-const schema118 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]},"unrestrict":{}},"$id":"v_denyShareAccess_body_1"};
+export const v_denyShareAccess_body_1 = validate121;
+const schema132 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]},"unrestrict":{}},"$id":"v_denyShareAccess_body_1"};
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_denyShareAccess_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate107.evaluated;
+const evaluated0 = validate121.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19171,37 +21168,37 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.access_id === undefined) && (missing0 = "access_id")){
-validate107.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate121.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_id !== undefined){
 let data0 = data.access_id;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate107.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema118.properties.access_id.type},message:"must be string,integer,null"}];
+validate121.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema132.properties.access_id.type},message:"must be string,integer,null"}];
 return false;
 }
 }
 }
 }
 else {
-validate107.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate121.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate107.errors = vErrors;
+validate121.errors = vErrors;
 return errors === 0;
 }
-validate107.evaluated = {"props":{"access_id":true,"unrestrict":true},"dynamicProps":false,"dynamicItems":false};
+validate121.evaluated = {"props":{"access_id":true,"unrestrict":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareStatus_body_0 = validate108;
-const schema119 = {"type":"object","properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]},"os-status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareStatus_body_0"};
+export const v_resetShareStatus_body_0 = validate122;
+const schema133 = {"type":"object","properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]},"os-status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareStatus_body_0"};
 
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_resetShareStatus_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate108.evaluated;
+const evaluated0 = validate122.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19214,11 +21211,11 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate108.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((((data0 === "available") || (data0 === "creating")) || (data0 === "deleting")) || (data0 === "error")) || (data0 === "error_deleting")) || (data0 === "migrating")) || (data0 === "migrating_to")) || (data0 === "server_migrating"))){
-validate108.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema119.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate122.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema133.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -19231,11 +21228,11 @@ if(data["os-status"] !== undefined){
 let data1 = data["os-status"];
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate108.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((((data1 === "available") || (data1 === "creating")) || (data1 === "deleting")) || (data1 === "error")) || (data1 === "error_deleting")) || (data1 === "migrating")) || (data1 === "migrating_to")) || (data1 === "server_migrating"))){
-validate108.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/enum",keyword:"enum",params:{allowedValues: schema119.properties["os-status"].enum},message:"must be equal to one of the allowed values"}];
+validate122.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/enum",keyword:"enum",params:{allowedValues: schema133.properties["os-status"].enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -19246,23 +21243,23 @@ var valid0 = true;
 }
 }
 else {
-validate108.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate122.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate108.errors = vErrors;
+validate122.errors = vErrors;
 return errors === 0;
 }
-validate108.evaluated = {"props":{"status":true,"os-status":true},"dynamicProps":false,"dynamicItems":false};
+validate122.evaluated = {"props":{"status":true,"os-status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareTaskState_body_0 = validate109;
-const schema120 = {"type":"object","properties":{"task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]},"os-task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]}},"$id":"v_resetShareTaskState_body_0"};
+export const v_resetShareTaskState_body_0 = validate123;
+const schema134 = {"type":"object","properties":{"task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]},"os-task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]}},"$id":"v_resetShareTaskState_body_0"};
 
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_resetShareTaskState_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate109.evaluated;
+const evaluated0 = validate123.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19275,11 +21272,11 @@ if(data.task_state !== undefined){
 let data0 = data.task_state;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate109.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/type",keyword:"type",params:{type: schema120.properties.task_state.type},message:"must be string,null"}];
+validate123.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/type",keyword:"type",params:{type: schema134.properties.task_state.type},message:"must be string,null"}];
 return false;
 }
 if(!(((((((((((((((data0 === "migration_starting") || (data0 === "migration_in_progress")) || (data0 === "migration_completing")) || (data0 === "migration_success")) || (data0 === "migration_error")) || (data0 === "migration_cancelled")) || (data0 === "migration_driver_in_progress")) || (data0 === "migration_driver_phase1_done")) || (data0 === "data_copying_starting")) || (data0 === "data_copying_in_progress")) || (data0 === "data_copying_completing")) || (data0 === "data_copying_completed")) || (data0 === "data_copying_cancelled")) || (data0 === "data_copying_error")) || (data0 === null))){
-validate109.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/enum",keyword:"enum",params:{allowedValues: schema120.properties.task_state.enum},message:"must be equal to one of the allowed values"}];
+validate123.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/enum",keyword:"enum",params:{allowedValues: schema134.properties.task_state.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -19292,11 +21289,11 @@ if(data["os-task_state"] !== undefined){
 let data1 = data["os-task_state"];
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate109.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/type",keyword:"type",params:{type: schema120.properties["os-task_state"].type},message:"must be string,null"}];
+validate123.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/type",keyword:"type",params:{type: schema134.properties["os-task_state"].type},message:"must be string,null"}];
 return false;
 }
 if(!(((((((((((((((data1 === "migration_starting") || (data1 === "migration_in_progress")) || (data1 === "migration_completing")) || (data1 === "migration_success")) || (data1 === "migration_error")) || (data1 === "migration_cancelled")) || (data1 === "migration_driver_in_progress")) || (data1 === "migration_driver_phase1_done")) || (data1 === "data_copying_starting")) || (data1 === "data_copying_in_progress")) || (data1 === "data_copying_completing")) || (data1 === "data_copying_completed")) || (data1 === "data_copying_cancelled")) || (data1 === "data_copying_error")) || (data1 === null))){
-validate109.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/enum",keyword:"enum",params:{allowedValues: schema120.properties["os-task_state"].enum},message:"must be equal to one of the allowed values"}];
+validate123.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/enum",keyword:"enum",params:{allowedValues: schema134.properties["os-task_state"].enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -19307,23 +21304,23 @@ var valid0 = true;
 }
 }
 else {
-validate109.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate123.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate109.errors = vErrors;
+validate123.errors = vErrors;
 return errors === 0;
 }
-validate109.evaluated = {"props":{"task_state":true,"os-task_state":true},"dynamicProps":false,"dynamicItems":false};
+validate123.evaluated = {"props":{"task_state":true,"os-task_state":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotInstances_query_0 = validate110;
-const schema121 = {"type":"object","properties":{"snapshot_id":{"type":"string"}},"$id":"v_listSnapshotInstances_query_0"};
+export const v_listSnapshotInstances_query_0 = validate124;
+const schema135 = {"type":"object","properties":{"snapshot_id":{"type":"string"}},"$id":"v_listSnapshotInstances_query_0"};
 
-function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshotInstances_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate110.evaluated;
+const evaluated0 = validate124.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19334,29 +21331,29 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.snapshot_id !== undefined){
 if(typeof data.snapshot_id !== "string"){
-validate110.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate124.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 else {
-validate110.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate124.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate110.errors = vErrors;
+validate124.errors = vErrors;
 return errors === 0;
 }
-validate110.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
+validate124.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_0 = validate111;
-const schema122 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_0"};
+export const v_listSnapshots_query_0 = validate125;
+const schema136 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_0"};
 
-function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshots_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate111.evaluated;
+const evaluated0 = validate125.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19371,12 +21368,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate111.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate125.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate111.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19392,12 +21389,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate111.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate125.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate111.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19413,18 +21410,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate111.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate125.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate111.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate125.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate111.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19438,7 +21435,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate111.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema122.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate125.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema136.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -19450,7 +21447,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs8 = errors;
 if(typeof data.project_id !== "string"){
-validate111.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -19462,7 +21459,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs10 = errors;
 if(typeof data.name !== "string"){
-validate111.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -19474,7 +21471,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs12 = errors;
 if(typeof data.display_name !== "string"){
-validate111.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -19486,7 +21483,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs14 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate111.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -19498,7 +21495,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs16 = errors;
 if(typeof data.display_description !== "string"){
-validate111.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -19510,7 +21507,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs18 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate111.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -19522,7 +21519,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs20 = errors;
 if(typeof data.status !== "string"){
-validate111.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -19534,7 +21531,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs22 = errors;
 if(typeof data.share_id !== "string"){
-validate111.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -19546,7 +21543,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs24 = errors;
 if(typeof data.size !== "string"){
-validate111.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -19558,7 +21555,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs26 = errors;
 if(typeof data.usage !== "string"){
-validate111.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -19573,12 +21570,12 @@ const _errs28 = errors;
 if(errors === _errs28){
 if(typeof data14 === "string"){
 if(!pattern5.test(data14)){
-validate111.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate125.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate111.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19603,23 +21600,23 @@ var valid0 = true;
 }
 }
 else {
-validate111.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate125.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate111.errors = vErrors;
+validate125.errors = vErrors;
 return errors === 0;
 }
-validate111.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate125.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_1 = validate112;
-const schema123 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_1"};
+export const v_listSnapshots_query_1 = validate126;
+const schema137 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_1"};
 
-function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshots_query_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate112.evaluated;
+const evaluated0 = validate126.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19634,12 +21631,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate112.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate126.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate112.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19655,12 +21652,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate112.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate126.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate112.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19676,18 +21673,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate112.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate126.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate112.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate126.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate112.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19701,7 +21698,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate112.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema123.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate126.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema137.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -19713,7 +21710,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs8 = errors;
 if(typeof data.project_id !== "string"){
-validate112.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -19725,7 +21722,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs10 = errors;
 if(typeof data.name !== "string"){
-validate112.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -19737,7 +21734,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs12 = errors;
 if(typeof data.display_name !== "string"){
-validate112.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -19749,7 +21746,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs14 = errors;
 if(typeof data["name~"] !== "string"){
-validate112.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -19761,7 +21758,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs16 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate112.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -19773,7 +21770,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs18 = errors;
 if(typeof data.description !== "string"){
-validate112.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -19785,7 +21782,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs20 = errors;
 if(typeof data.display_description !== "string"){
-validate112.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -19797,7 +21794,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs22 = errors;
 if(typeof data["description~"] !== "string"){
-validate112.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -19809,7 +21806,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs24 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate112.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -19821,7 +21818,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs26 = errors;
 if(typeof data.status !== "string"){
-validate112.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -19833,7 +21830,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs28 = errors;
 if(typeof data.share_id !== "string"){
-validate112.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -19845,7 +21842,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs30 = errors;
 if(typeof data.size !== "string"){
-validate112.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -19857,7 +21854,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs32 = errors;
 if(typeof data.usage !== "string"){
-validate112.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -19872,12 +21869,12 @@ const _errs34 = errors;
 if(errors === _errs34){
 if(typeof data17 === "string"){
 if(!pattern5.test(data17)){
-validate112.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate126.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate112.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19905,23 +21902,23 @@ var valid0 = true;
 }
 }
 else {
-validate112.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate126.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate112.errors = vErrors;
+validate126.errors = vErrors;
 return errors === 0;
 }
-validate112.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate126.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_2 = validate113;
-const schema124 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_2"};
+export const v_listSnapshots_query_2 = validate127;
+const schema138 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_2"};
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshots_query_2" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate113.evaluated;
+const evaluated0 = validate127.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19936,12 +21933,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate113.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate127.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate113.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19957,12 +21954,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate113.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate127.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate113.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19978,18 +21975,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate113.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate127.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate113.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate127.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate113.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20003,7 +22000,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate113.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema124.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate127.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema138.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -20015,7 +22012,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs8 = errors;
 if(typeof data.project_id !== "string"){
-validate113.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -20027,7 +22024,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs10 = errors;
 if(typeof data.name !== "string"){
-validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -20039,7 +22036,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs12 = errors;
 if(typeof data.display_name !== "string"){
-validate113.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -20051,7 +22048,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs14 = errors;
 if(typeof data["name~"] !== "string"){
-validate113.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -20063,7 +22060,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs16 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate113.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -20075,7 +22072,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs18 = errors;
 if(typeof data.description !== "string"){
-validate113.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -20087,7 +22084,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs20 = errors;
 if(typeof data.display_description !== "string"){
-validate113.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -20099,7 +22096,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs22 = errors;
 if(typeof data["description~"] !== "string"){
-validate113.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -20111,7 +22108,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs24 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate113.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -20123,7 +22120,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs26 = errors;
 if(typeof data.status !== "string"){
-validate113.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -20135,7 +22132,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs28 = errors;
 if(typeof data.share_id !== "string"){
-validate113.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -20147,7 +22144,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs30 = errors;
 if(typeof data.size !== "string"){
-validate113.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -20159,7 +22156,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs32 = errors;
 if(typeof data.usage !== "string"){
-validate113.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -20171,7 +22168,7 @@ if(valid0){
 if(data.metadata !== undefined){
 const _errs34 = errors;
 if(typeof data.metadata !== "string"){
-validate113.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -20186,12 +22183,12 @@ const _errs36 = errors;
 if(errors === _errs36){
 if(typeof data18 === "string"){
 if(!pattern5.test(data18)){
-validate113.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate127.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate113.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20220,23 +22217,23 @@ var valid0 = true;
 }
 }
 else {
-validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate127.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate113.errors = vErrors;
+validate127.errors = vErrors;
 return errors === 0;
 }
-validate113.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate127.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_3 = validate114;
-const schema125 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_3"};
+export const v_listSnapshots_query_3 = validate128;
+const schema139 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_3"};
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshots_query_3" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate114.evaluated;
+const evaluated0 = validate128.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20251,12 +22248,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate114.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate128.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20272,12 +22269,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate114.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate128.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20293,18 +22290,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate114.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate128.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate114.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate128.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20318,7 +22315,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate114.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema125.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate128.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema139.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -20330,7 +22327,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs8 = errors;
 if(typeof data.project_id !== "string"){
-validate114.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -20342,7 +22339,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs10 = errors;
 if(typeof data.name !== "string"){
-validate114.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -20354,7 +22351,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs12 = errors;
 if(typeof data.display_name !== "string"){
-validate114.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -20366,7 +22363,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs14 = errors;
 if(typeof data["name~"] !== "string"){
-validate114.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -20378,7 +22375,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs16 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate114.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -20390,7 +22387,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs18 = errors;
 if(typeof data.description !== "string"){
-validate114.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -20402,7 +22399,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs20 = errors;
 if(typeof data.display_description !== "string"){
-validate114.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -20414,7 +22411,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs22 = errors;
 if(typeof data["description~"] !== "string"){
-validate114.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -20426,7 +22423,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs24 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate114.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -20438,7 +22435,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs26 = errors;
 if(typeof data.status !== "string"){
-validate114.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -20450,7 +22447,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs28 = errors;
 if(typeof data.share_id !== "string"){
-validate114.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -20462,7 +22459,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs30 = errors;
 if(typeof data.size !== "string"){
-validate114.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -20474,7 +22471,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs32 = errors;
 if(typeof data.usage !== "string"){
-validate114.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -20486,7 +22483,7 @@ if(valid0){
 if(data.metadata !== undefined){
 const _errs34 = errors;
 if(typeof data.metadata !== "string"){
-validate114.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -20501,12 +22498,12 @@ const _errs36 = errors;
 if(errors === _errs36){
 if(typeof data18 === "string"){
 if(!pattern5.test(data18)){
-validate114.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate128.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20522,12 +22519,12 @@ const _errs38 = errors;
 if(errors === _errs38){
 if(typeof data19 === "string"){
 if(!pattern5.test(data19)){
-validate114.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate128.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20557,23 +22554,23 @@ var valid0 = true;
 }
 }
 else {
-validate114.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate128.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate114.errors = vErrors;
+validate128.errors = vErrors;
 return errors === 0;
 }
-validate114.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"with_count":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate128.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"with_count":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_0 = validate115;
-const schema126 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_0"};
+export const v_listSnapshotsDetail_query_0 = validate129;
+const schema140 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_0"};
 
-function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshotsDetail_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate115.evaluated;
+const evaluated0 = validate129.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20588,12 +22585,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate115.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate129.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate115.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20609,12 +22606,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate115.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate129.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate115.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20630,18 +22627,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate115.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate129.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate115.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate129.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate115.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20655,7 +22652,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate115.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema126.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate129.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema140.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -20670,12 +22667,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
 if(!pattern5.test(data4)){
-validate115.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate129.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate115.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20688,7 +22685,7 @@ if(valid0){
 if(data.all_tenants !== undefined){
 const _errs10 = errors;
 if(typeof data.all_tenants !== "string"){
-validate115.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -20700,7 +22697,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs12 = errors;
 if(typeof data.project_id !== "string"){
-validate115.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -20712,7 +22709,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs14 = errors;
 if(typeof data.name !== "string"){
-validate115.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -20724,7 +22721,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs16 = errors;
 if(typeof data.display_name !== "string"){
-validate115.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -20736,7 +22733,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs18 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate115.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -20748,7 +22745,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs20 = errors;
 if(typeof data.display_description !== "string"){
-validate115.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -20760,7 +22757,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs22 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate115.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -20772,7 +22769,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs24 = errors;
 if(typeof data.status !== "string"){
-validate115.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -20784,7 +22781,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs26 = errors;
 if(typeof data.share_id !== "string"){
-validate115.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -20796,7 +22793,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs28 = errors;
 if(typeof data.size !== "string"){
-validate115.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -20808,7 +22805,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs30 = errors;
 if(typeof data.usage !== "string"){
-validate115.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -20833,23 +22830,23 @@ var valid0 = true;
 }
 }
 else {
-validate115.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate129.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate115.errors = vErrors;
+validate129.errors = vErrors;
 return errors === 0;
 }
-validate115.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate129.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_1 = validate116;
-const schema127 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_1"};
+export const v_listSnapshotsDetail_query_1 = validate130;
+const schema141 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_1"};
 
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshotsDetail_query_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate116.evaluated;
+const evaluated0 = validate130.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20864,12 +22861,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate116.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate130.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20885,12 +22882,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate116.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate130.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20906,18 +22903,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate116.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate130.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate116.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate130.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20931,7 +22928,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate116.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema127.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate130.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema141.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -20946,12 +22943,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
 if(!pattern5.test(data4)){
-validate116.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate130.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -20964,7 +22961,7 @@ if(valid0){
 if(data.all_tenants !== undefined){
 const _errs10 = errors;
 if(typeof data.all_tenants !== "string"){
-validate116.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -20976,7 +22973,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs12 = errors;
 if(typeof data.project_id !== "string"){
-validate116.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -20988,7 +22985,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs14 = errors;
 if(typeof data.name !== "string"){
-validate116.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -21000,7 +22997,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs16 = errors;
 if(typeof data.display_name !== "string"){
-validate116.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -21012,7 +23009,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs18 = errors;
 if(typeof data["name~"] !== "string"){
-validate116.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -21024,7 +23021,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs20 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate116.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -21036,7 +23033,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs22 = errors;
 if(typeof data.description !== "string"){
-validate116.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -21048,7 +23045,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs24 = errors;
 if(typeof data.display_description !== "string"){
-validate116.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -21060,7 +23057,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs26 = errors;
 if(typeof data["description~"] !== "string"){
-validate116.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -21072,7 +23069,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs28 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate116.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -21084,7 +23081,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs30 = errors;
 if(typeof data.status !== "string"){
-validate116.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -21096,7 +23093,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs32 = errors;
 if(typeof data.share_id !== "string"){
-validate116.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -21108,7 +23105,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs34 = errors;
 if(typeof data.size !== "string"){
-validate116.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -21120,7 +23117,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs36 = errors;
 if(typeof data.usage !== "string"){
-validate116.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate130.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -21148,23 +23145,23 @@ var valid0 = true;
 }
 }
 else {
-validate116.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate130.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate116.errors = vErrors;
+validate130.errors = vErrors;
 return errors === 0;
 }
-validate116.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate130.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_2 = validate117;
-const schema128 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_2"};
+export const v_listSnapshotsDetail_query_2 = validate131;
+const schema142 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_2"};
 
-function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listSnapshotsDetail_query_2" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate117.evaluated;
+const evaluated0 = validate131.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21179,12 +23176,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate117.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate131.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate117.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -21200,12 +23197,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-validate117.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate131.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate117.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -21221,18 +23218,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate117.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate131.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate117.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate131.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate117.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -21246,7 +23243,7 @@ if(data.sort_dir !== undefined){
 let data3 = data.sort_dir;
 const _errs7 = errors;
 if(!((data3 === "asc") || (data3 === "desc"))){
-validate117.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema128.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+validate131.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema142.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -21261,12 +23258,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
 if(!pattern5.test(data4)){
-validate117.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate131.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate117.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -21279,7 +23276,7 @@ if(valid0){
 if(data.all_tenants !== undefined){
 const _errs10 = errors;
 if(typeof data.all_tenants !== "string"){
-validate117.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -21291,7 +23288,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs12 = errors;
 if(typeof data.project_id !== "string"){
-validate117.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -21303,7 +23300,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs14 = errors;
 if(typeof data.name !== "string"){
-validate117.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -21315,7 +23312,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs16 = errors;
 if(typeof data.display_name !== "string"){
-validate117.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -21327,7 +23324,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs18 = errors;
 if(typeof data["name~"] !== "string"){
-validate117.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -21339,7 +23336,7 @@ if(valid0){
 if(data["display_name~"] !== undefined){
 const _errs20 = errors;
 if(typeof data["display_name~"] !== "string"){
-validate117.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -21351,7 +23348,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs22 = errors;
 if(typeof data.description !== "string"){
-validate117.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -21363,7 +23360,7 @@ if(valid0){
 if(data.display_description !== undefined){
 const _errs24 = errors;
 if(typeof data.display_description !== "string"){
-validate117.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -21375,7 +23372,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs26 = errors;
 if(typeof data["description~"] !== "string"){
-validate117.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -21387,7 +23384,7 @@ if(valid0){
 if(data["display_description~"] !== undefined){
 const _errs28 = errors;
 if(typeof data["display_description~"] !== "string"){
-validate117.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -21399,7 +23396,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs30 = errors;
 if(typeof data.status !== "string"){
-validate117.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -21411,7 +23408,7 @@ if(valid0){
 if(data.share_id !== undefined){
 const _errs32 = errors;
 if(typeof data.share_id !== "string"){
-validate117.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -21423,7 +23420,7 @@ if(valid0){
 if(data.size !== undefined){
 const _errs34 = errors;
 if(typeof data.size !== "string"){
-validate117.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -21435,7 +23432,7 @@ if(valid0){
 if(data.usage !== undefined){
 const _errs36 = errors;
 if(typeof data.usage !== "string"){
-validate117.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -21447,7 +23444,7 @@ if(valid0){
 if(data.metadata !== undefined){
 const _errs38 = errors;
 if(typeof data.metadata !== "string"){
-validate117.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -21476,23 +23473,23 @@ var valid0 = true;
 }
 }
 else {
-validate117.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate131.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate117.errors = vErrors;
+validate131.errors = vErrors;
 return errors === 0;
 }
-validate117.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate131.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createSnapshot_body_0 = validate118;
-const schema129 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{}},"$id":"v_createSnapshot_body_0"};
+export const v_createSnapshot_body_0 = validate132;
+const schema143 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{}},"$id":"v_createSnapshot_body_0"};
 
-function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createSnapshot_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate118.evaluated;
+const evaluated0 = validate132.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21503,7 +23500,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.share_id === undefined) && (missing0 = "share_id")){
-validate118.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate132.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -21511,7 +23508,7 @@ if(data.share_id !== undefined){
 let data0 = data.share_id;
 const _errs1 = errors;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate118.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema129.properties.share_id.type},message:"must be string,integer,null"}];
+validate132.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema143.properties.share_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -21524,13 +23521,13 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate118.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema129.properties.name.type},message:"must be string,null"}];
+validate132.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema143.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate118.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate132.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21545,13 +23542,13 @@ if(data.description !== undefined){
 let data2 = data.description;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate118.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema129.properties.description.type},message:"must be string,null"}];
+validate132.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema143.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate118.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate132.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21566,13 +23563,13 @@ if(data.display_name !== undefined){
 let data3 = data.display_name;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate118.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema129.properties.display_name.type},message:"must be string,null"}];
+validate132.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema143.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate118.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate132.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21587,13 +23584,13 @@ if(data.display_description !== undefined){
 let data4 = data.display_description;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate118.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema129.properties.display_description.type},message:"must be string,null"}];
+validate132.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema143.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate118.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate132.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21610,23 +23607,23 @@ var valid0 = true;
 }
 }
 else {
-validate118.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate132.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate118.errors = vErrors;
+validate132.errors = vErrors;
 return errors === 0;
 }
-validate118.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate132.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createSnapshot_body_1 = validate119;
-const schema130 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createSnapshot_body_1"};
+export const v_createSnapshot_body_1 = validate133;
+const schema144 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createSnapshot_body_1"};
 
-function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createSnapshot_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate119.evaluated;
+const evaluated0 = validate133.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21637,7 +23634,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.share_id === undefined) && (missing0 = "share_id")){
-validate119.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate133.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -21645,7 +23642,7 @@ if(data.share_id !== undefined){
 let data0 = data.share_id;
 const _errs1 = errors;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate119.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema130.properties.share_id.type},message:"must be string,integer,null"}];
+validate133.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema144.properties.share_id.type},message:"must be string,integer,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -21658,13 +23655,13 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate119.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema130.properties.name.type},message:"must be string,null"}];
+validate133.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema144.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate119.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate133.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21679,13 +23676,13 @@ if(data.description !== undefined){
 let data2 = data.description;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate119.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema130.properties.description.type},message:"must be string,null"}];
+validate133.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema144.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-validate119.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate133.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21700,13 +23697,13 @@ if(data.display_name !== undefined){
 let data3 = data.display_name;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate119.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema130.properties.display_name.type},message:"must be string,null"}];
+validate133.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema144.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate119.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate133.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21721,13 +23718,13 @@ if(data.display_description !== undefined){
 let data4 = data.display_description;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate119.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema130.properties.display_description.type},message:"must be string,null"}];
+validate133.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema144.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-validate119.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate133.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21894,7 +23891,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate119.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -21921,23 +23918,23 @@ var valid0 = true;
 }
 }
 else {
-validate119.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate133.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate119.errors = vErrors;
+validate133.errors = vErrors;
 return errors === 0;
 }
-validate119.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate133.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateSnapshot_body_0 = validate120;
-const schema131 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateSnapshot_body_0"};
+export const v_updateSnapshot_body_0 = validate134;
+const schema145 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateSnapshot_body_0"};
 
-function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateSnapshot_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate120.evaluated;
+const evaluated0 = validate134.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21950,13 +23947,13 @@ if(data.display_name !== undefined){
 let data0 = data.display_name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate120.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema131.properties.display_name.type},message:"must be string,null"}];
+validate134.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema145.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate120.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate134.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21971,13 +23968,13 @@ if(data.display_description !== undefined){
 let data1 = data.display_description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate120.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema131.properties.display_description.type},message:"must be string,null"}];
+validate134.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema145.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate120.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate134.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -21990,23 +23987,23 @@ var valid0 = true;
 }
 }
 else {
-validate120.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate134.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate120.errors = vErrors;
+validate134.errors = vErrors;
 return errors === 0;
 }
-validate120.evaluated = {"props":{"display_name":true,"display_description":true},"dynamicProps":false,"dynamicItems":false};
+validate134.evaluated = {"props":{"display_name":true,"display_description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowSnapshotAccess_body_0 = validate121;
-const schema132 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"}},"$id":"v_allowSnapshotAccess_body_0"};
+export const v_allowSnapshotAccess_body_0 = validate135;
+const schema146 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"}},"$id":"v_allowSnapshotAccess_body_0"};
 
-function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_allowSnapshotAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate121.evaluated;
+const evaluated0 = validate135.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22017,14 +24014,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate121.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate135.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_type !== undefined){
 const _errs1 = errors;
 if(typeof data.access_type !== "string"){
-validate121.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate135.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -22036,7 +24033,7 @@ if(valid0){
 if(data.access_to !== undefined){
 const _errs3 = errors;
 if(typeof data.access_to !== "string"){
-validate121.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate135.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -22048,23 +24045,23 @@ var valid0 = true;
 }
 }
 else {
-validate121.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate135.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate121.errors = vErrors;
+validate135.errors = vErrors;
 return errors === 0;
 }
-validate121.evaluated = {"props":{"access_type":true,"access_to":true},"dynamicProps":false,"dynamicItems":false};
+validate135.evaluated = {"props":{"access_type":true,"access_to":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_denySnapshotAccess_body_0 = validate122;
-const schema133 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":"string"}},"$id":"v_denySnapshotAccess_body_0"};
+export const v_denySnapshotAccess_body_0 = validate136;
+const schema147 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":"string"}},"$id":"v_denySnapshotAccess_body_0"};
 
-function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_denySnapshotAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate122.evaluated;
+const evaluated0 = validate136.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22075,36 +24072,36 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.access_id === undefined) && (missing0 = "access_id")){
-validate122.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate136.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.access_id !== undefined){
 if(typeof data.access_id !== "string"){
-validate122.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate136.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate122.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate136.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate122.errors = vErrors;
+validate136.errors = vErrors;
 return errors === 0;
 }
-validate122.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
+validate136.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareTypes_query_0 = validate123;
-const schema134 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":false},"$id":"v_listShareTypes_query_0"};
+export const v_listShareTypes_query_0 = validate137;
+const schema148 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":false},"$id":"v_listShareTypes_query_0"};
 
-function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareTypes_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate123.evaluated;
+const evaluated0 = validate137.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22116,7 +24113,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.is_public !== undefined){
 const _errs1 = errors;
 if(typeof data.is_public !== "string"){
-validate123.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -22127,7 +24124,7 @@ var valid0 = true;
 if(valid0){
 if(data.extra_specs !== undefined){
 var valid0 = false;
-validate123.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+validate137.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
@@ -22136,23 +24133,23 @@ var valid0 = true;
 }
 }
 else {
-validate123.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate137.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate123.errors = vErrors;
+validate137.errors = vErrors;
 return errors === 0;
 }
-validate123.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate137.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareTypes_query_1 = validate124;
-const schema135 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_1"};
+export const v_listShareTypes_query_1 = validate138;
+const schema149 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_1"};
 
-function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareTypes_query_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate124.evaluated;
+const evaluated0 = validate138.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22164,7 +24161,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.is_public !== undefined){
 const _errs1 = errors;
 if(typeof data.is_public !== "string"){
-validate124.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate138.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -22176,7 +24173,7 @@ if(valid0){
 if(data.extra_specs !== undefined){
 const _errs3 = errors;
 if(typeof data.extra_specs !== "string"){
-validate124.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate138.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -22187,23 +24184,23 @@ var valid0 = true;
 }
 }
 else {
-validate124.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate138.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate124.errors = vErrors;
+validate138.errors = vErrors;
 return errors === 0;
 }
-validate124.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate138.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_0 = validate125;
-const schema136 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
+export const v_createShareType_body_0 = validate139;
+const schema150 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareType_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate125.evaluated;
+const evaluated0 = validate139.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22216,13 +24213,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate125.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema136.properties.name.type},message:"must be string,null"}];
+validate139.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema150.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate125.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate139.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -22266,7 +24263,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema136.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema150.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -22349,7 +24346,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate125.errors = vErrors;
+validate139.errors = vErrors;
 return false;
 }
 else {
@@ -22402,7 +24399,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema136.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema150.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -22485,7 +24482,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate125.errors = vErrors;
+validate139.errors = vErrors;
 return false;
 }
 else {
@@ -22517,7 +24514,7 @@ for(const key0 in data3){
 let data4 = data3[key0];
 const _errs32 = errors;
 if((((typeof data4 !== "string") && (typeof data4 !== "boolean")) && (!((typeof data4 == "number") && (isFinite(data4))))) && (data4 !== null)){
-const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema136.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema150.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -22594,7 +24591,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate125.errors = vErrors;
+validate139.errors = vErrors;
 return false;
 }
 else {
@@ -22616,7 +24613,7 @@ var valid0 = true;
 if(valid0){
 if(data.description !== undefined){
 var valid0 = false;
-validate125.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+validate139.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
@@ -22628,23 +24625,23 @@ var valid0 = true;
 }
 }
 else {
-validate125.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate139.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate125.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
-validate125.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
+validate139.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_1 = validate126;
-const schema137 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_1"};
+export const v_createShareType_body_1 = validate140;
+const schema151 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_1"};
 
-function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareType_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate126.evaluated;
+const evaluated0 = validate140.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22657,13 +24654,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate126.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema137.properties.name.type},message:"must be string,null"}];
+validate140.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema151.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate126.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate140.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -22678,13 +24675,13 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate126.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema137.properties.description.type},message:"must be string,null"}];
+validate140.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema151.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate126.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate140.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -22728,7 +24725,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema137.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema151.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -22811,7 +24808,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate126.errors = vErrors;
+validate140.errors = vErrors;
 return false;
 }
 else {
@@ -22864,7 +24861,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data3 === 0) || (data3 === 1))){
-const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema137.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema151.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -22947,7 +24944,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate126.errors = vErrors;
+validate140.errors = vErrors;
 return false;
 }
 else {
@@ -22979,7 +24976,7 @@ for(const key0 in data4){
 let data5 = data4[key0];
 const _errs34 = errors;
 if((((typeof data5 !== "string") && (typeof data5 !== "boolean")) && (!((typeof data5 == "number") && (isFinite(data5))))) && (data5 !== null)){
-const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema137.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema151.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -23056,7 +25053,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate126.errors = vErrors;
+validate140.errors = vErrors;
 return false;
 }
 else {
@@ -23081,23 +25078,23 @@ var valid0 = true;
 }
 }
 else {
-validate126.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate140.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate126.errors = vErrors;
+validate140.errors = vErrors;
 return errors === 0;
 }
-validate126.evaluated = {"props":{"name":true,"description":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate140.evaluated = {"props":{"name":true,"description":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShareType_body_0 = validate127;
-const schema138 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_updateShareType_body_0"};
+export const v_updateShareType_body_0 = validate141;
+const schema152 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_updateShareType_body_0"};
 
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateShareType_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate127.evaluated;
+const evaluated0 = validate141.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23110,13 +25107,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate127.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema138.properties.name.type},message:"must be string,null"}];
+validate141.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema152.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate127.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate141.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -23131,13 +25128,13 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate127.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema138.properties.description.type},message:"must be string,null"}];
+validate141.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema152.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate127.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate141.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -23181,7 +25178,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema138.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema152.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -23264,7 +25261,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate127.errors = vErrors;
+validate141.errors = vErrors;
 return false;
 }
 else {
@@ -23287,14 +25284,14 @@ var valid0 = true;
 }
 }
 else {
-validate127.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate141.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate127.errors = vErrors;
+validate141.errors = vErrors;
 return errors === 0;
 }
-validate127.evaluated = {"props":{"name":true,"description":true,"share_type_access:is_public":true},"dynamicProps":false,"dynamicItems":false};
+validate141.evaluated = {"props":{"name":true,"description":true,"share_type_access:is_public":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_replaceExportLocationMetadata_body_0 = v_createExportLocationMetadata_body_0;
 export const v_updateExportLocationMetadataItem_body_0 = v_createExportLocationMetadata_body_0;
@@ -23309,6 +25306,9 @@ export const v_deleteQuotaSet_query_0 = v_getQuotaSet_query_0;
 export const v_deleteQuotaSet_query_1 = v_getQuotaSet_query_1;
 export const v_listPoolsDetail_query_0 = v_listPools_query_0;
 export const v_listPoolsDetail_query_1 = v_listPools_query_1;
+export const v_listSecurityServicesDetail_query_0 = v_listSecurityServices_query_0;
+export const v_updateSecurityService_body_0 = v_createSecurityService_body_0;
+export const v_updateSecurityService_body_1 = v_createSecurityService_body_1;
 export const v_listShareBackupsDetail_query_0 = v_listShareBackups_query_0;
 export const v_removeShareGroupTypeAccess_body_0 = v_addShareGroupTypeAccess_body_0;
 export const v_createGroupSpecs_body_0 = v_createExtraSpecs_body_0;
@@ -23316,6 +25316,14 @@ export const v_updateGroupSpec_body_0 = v_createExtraSpecs_body_0;
 export const v_createShareMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
 export const v_replaceShareMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
 export const v_updateShareMetadataItem_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_createShareNetworkSubnetMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_replaceShareNetworkSubnetMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_updateShareNetworkSubnetMetadataItem_body_0 = v_updateAccessRuleMetadata_body_0;
+export const v_listShareNetworksDetail_query_0 = v_listShareNetworks_query_0;
+export const v_listShareNetworksDetail_query_1 = v_listShareNetworks_query_1;
+export const v_updateShareNetwork_body_0 = v_createShareNetwork_body_0;
+export const v_removeShareNetworkSecurityService_body_0 = v_addShareNetworkSecurityService_body_0;
+export const v_resetShareNetworkStatus_body_0 = v_resetShareBackupStatus_body_0;
 export const v_createShareReplicaMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
 export const v_replaceShareReplicaMetadata_body_0 = v_updateAccessRuleMetadata_body_0;
 export const v_updateShareReplicaMetadataItem_body_0 = v_updateAccessRuleMetadata_body_0;

@@ -34,6 +34,8 @@ export const behaviours = {
   quotasPerShareSize: { since: 62, until: 99 },
   quotasOfBackups: { since: 80, until: 99 },
   quotasOfEncryptionKeys: { since: 90, until: 99 },
+  securityServicesInUse: { since: 63, until: 99 },
+  severalSubnetsPerZone: { since: 70, until: 99 },
   messageTimeFilters: { since: 52, until: 99 },
   poolsByShareType: { since: 23, until: 99 },
   serviceDisabledReason: { since: 83, until: 99 },

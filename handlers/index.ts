@@ -16,6 +16,7 @@ import { quotaClassSets } from './quotaClassSets.ts';
 import { quotaSets } from './quotaSets.ts';
 import type { Handlers } from './request.ts';
 import { resourceLocks } from './resourceLocks.ts';
+import { securityServices } from './securityServices.ts';
 import { services } from './services.ts';
 import { shareAccess } from './shareAccess.ts';
 import { shareBackups } from './shareBackups.ts';
@@ -23,6 +24,10 @@ import { shareGroupTypeAccess } from './shareGroupTypeAccess.ts';
 import { shareGroupTypes } from './shareGroupTypes.ts';
 import { shareInstances } from './shareInstances.ts';
 import { shareMetadata } from './shareMetadata.ts';
+import { shareNetworkSecurity } from './shareNetworkSecurity.ts';
+import { shareNetworkSubnetMetadata } from './shareNetworkSubnetMetadata.ts';
+import { shareNetworkSubnets } from './shareNetworkSubnets.ts';
+import { shareNetworks } from './shareNetworks.ts';
 import { shareReplicaLocations } from './shareReplicaLocations.ts';
 import { shareReplicaMetadata } from './shareReplicaMetadata.ts';
 import { shareReplicas } from './shareReplicas.ts';
@@ -55,6 +60,7 @@ export const handlers = {
   ...quotaClassSets,
   ...quotaSets,
   ...resourceLocks,
+  ...securityServices,
   ...services,
   ...shareAccess,
   ...shareBackups,
@@ -62,6 +68,10 @@ export const handlers = {
   ...shareGroupTypes,
   ...shareInstances,
   ...shareMetadata,
+  ...shareNetworkSecurity,
+  ...shareNetworkSubnetMetadata,
+  ...shareNetworkSubnets,
+  ...shareNetworks,
   ...shareReplicaLocations,
   ...shareReplicaMetadata,
   ...shareReplicas,

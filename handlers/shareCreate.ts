@@ -15,11 +15,12 @@ import { readMetadata, refuseAdminOnly } from '#domain/metadata.ts';
 import type { QuotaResource } from '#domain/quotas.ts';
 import { shareLife, sharesQuota } from '#domain/shares.ts';
 import { sizeProblem } from '#domain/shareTypeSpecs.ts';
-import { capabilitiesOf, handlesShareServers } from '#domain/shareTypes.ts';
+import { capabilitiesOf } from '#domain/shareTypes.ts';
 import { now } from '#domain/time.ts';
 import type { Operations } from '#generated/handlers.ts';
 import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
+import { holdNetwork, shareNetworkOf } from './shareCreateNetwork.ts';
 
 type Asked = Operations['createShare']['body'];
 
@@ -38,6 +39,7 @@ interface Plan {
   isPublic: boolean;
   metadata: Record<string, string>;
   zone: { id: string; name: string } | null;
+  shareNetworkId: string | null;
   type: ShareTypeRow | null;
   qosTypeId: string | null;
   source: Source | null;
@@ -54,6 +56,7 @@ export async function createShare(ctx: Ctx, asked: Asked): Promise<ShareRow> {
   const counted = sharesQuota(size, capabilities.replication_type);
   const used = { owner, resources: Object.keys(counted) as QuotaResource[] };
   const write = async (tx: Tx) => {
+    await holdNetwork(tx, plan.shareNetworkId);
     await take(tx, owner, { ...counted, per_share_gigabytes: size }, ctx.settings.quota);
     // A clone is made where its snapshot is, unless the scheduler may choose: its job then only hands it on.
     const host =
@@ -72,6 +75,7 @@ export async function createShare(ctx: Ctx, asked: Asked): Promise<ShareRow> {
       snapshotId: source?.snapshot.id ?? null,
       shareTypeId: type?.id ?? null,
       availabilityZoneId: plan.zone?.id ?? null,
+      shareNetworkId: plan.shareNetworkId,
       capabilities,
       qosTypeId: plan.qosTypeId,
       metadata: plan.metadata,
@@ -114,10 +118,18 @@ async function check(ctx: Ctx, asked: Asked): Promise<Plan> {
   const size = sizeOf(asked.size, source);
   if (asked.share_group_id && ctx.allows('shareGroupsInShares'))
     throw fault('shareGroupNotFound', { id: asked.share_group_id });
-  if (asked.share_network_id) throw fault('shareNetworkNotFound', { id: asked.share_network_id });
   const type = await typeOf(ctx, asked, source);
   const protocol = protocolOf(ctx, asked.share_proto ?? undefined, source);
   checkType(asked, type, size);
+  const shareNetworkId = await shareNetworkOf(ctx, {
+    asked: asked.share_network_id,
+    type,
+    zone: zone?.name ?? null,
+    from: source && {
+      what: `the share of snapshot ${source.snapshot.id}`,
+      shareNetworkId: source.share.share_network_id,
+    },
+  });
   return {
     size,
     protocol,
@@ -126,6 +138,7 @@ async function check(ctx: Ctx, asked: Asked): Promise<Plan> {
     isPublic,
     metadata: { ...metadata, ...affinityOf(asked) },
     zone,
+    shareNetworkId,
     type,
     qosTypeId: await qosTypeOf(ctx, type),
     source,
@@ -230,11 +243,6 @@ function protocolOf(ctx: Ctx, asked: string | undefined, source: Source | null):
 
 function checkType(asked: Asked, type: ShareTypeRow | null, size: number): void {
   const specs = type?.extra_specs ?? {};
-  if (handlesShareServers(specs) === true && !asked.snapshot_id) {
-    throw fault('invalidInput', {
-      reason: `share type ${type!.name} has driver_handles_share_servers: share_network_id must be given`,
-    });
-  }
   const problem = sizeProblem(specs, size, 'create');
   if (problem) throw fault('invalidInput', { reason: `share type ${type!.name}: ${problem}` });
   if (asked.mount_point_name) {

@@ -2,7 +2,9 @@
 import type { Queries } from '#db/connection.ts';
 import { shareServices } from '#db/services.ts';
 import { hostsOfShares, type InstanceRow } from '#db/shareInstances.ts';
+import { zonesOfShareNetwork } from '#db/shareNetworkSubnets.ts';
 import { findShareType } from '#db/shareTypes.ts';
+import { zonesOf } from '#domain/extraSpecs.ts';
 import { isUp } from '#domain/services.ts';
 import { DriverError } from '#drivers/driver.ts';
 import { type Tools, TryAgain } from './job.ts';
@@ -83,6 +85,7 @@ export async function requestFor(
     protocol: instance.protocol,
     shareType: type ? { name: type.name, extraSpecs: type.extra_specs } : null,
     availabilityZone: instance.availabilityZone,
+    availabilityZones: await zonesFor(db, instance, type?.extra_specs ?? {}),
     qos: instance.qosSpecs,
     share: {
       size: instance.size,
@@ -91,6 +94,18 @@ export async function requestFor(
       share_type_id: instance.shareTypeId,
     },
   };
+}
+
+/** The zones that the type, and the subnets of the share network, leave; null when any will do. */
+async function zonesFor(
+  db: Queries,
+  { shareNetworkId }: InstanceRow,
+  specs: Readonly<Record<string, string | null>>,
+): Promise<readonly string[] | null> {
+  const ofType = zonesOf(specs);
+  const ofNetwork = shareNetworkId === null ? null : await zonesOfShareNetwork(db, shareNetworkId);
+  if (ofType === null || ofNetwork === null) return ofType ?? ofNetwork;
+  return ofType.filter((zone) => ofNetwork.includes(zone));
 }
 
 /** Hints name shares; the scheduler compares hosts. */

@@ -30,6 +30,7 @@ export interface Objects {
   qosType: string;
   shareGroupType: string;
   resourceLock: string;
+  securityService: string;
   shareBackup: string;
   transfer: string;
 }
@@ -106,6 +107,18 @@ export async function makeObjects(wire: Wire, progress: (text: string) => void):
     }),
     resourceLock: await client.id('demo', 'POST', '/resource-locks', 'resource_lock.id', {
       resource_lock: { resource_id: share, resource_type: 'share', lock_reason: 'swept' },
+    }),
+    securityService: await client.id('demo', 'POST', '/security-services', 'security_service.id', {
+      security_service: {
+        type: 'ldap',
+        name: 'sweep',
+        dns_ip: '10.0.0.1',
+        server: '10.0.0.2',
+        domain: 'example.com',
+        user: 'reader',
+        password: 'secret',
+        ou: 'OU=shares',
+      },
     }),
     shareBackup: await client.makeBackup(await client.makeShare('plain')),
     transfer: await client.id('demo', 'POST', '/share-transfers', 'transfer.id', {

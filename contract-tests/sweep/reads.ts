@@ -38,6 +38,10 @@ export const reads: Readonly<Record<string, Read>> = {
   '/share-transfers/detail': { path: () => '/share-transfers/detail' },
   '/share-transfers/{id}': { path: ({ transfer }) => `/share-transfers/${transfer}` },
 
+  '/security-services': { path: () => '/security-services' },
+  '/security-services/detail': { path: () => '/security-services/detail' },
+  '/security-services/{id}': { path: ({ securityService }) => `/security-services/${securityService}` },
+
   '/shares': { path: () => '/shares' },
   '/shares/detail': { path: () => '/shares/detail?with_count=true' },
   '/shares/{share_id}': { path: ({ share }) => `/shares/${share}` },
@@ -141,9 +145,18 @@ export const reads: Readonly<Record<string, Read>> = {
   '/os-quota-class-sets/{id}': { path: () => '/os-quota-class-sets/default' },
 };
 
+/** A share on a share server: it also fills in what its network shows. */
+const onShareServer: OperationName = { method: 'GET', path: '/share-servers' };
+
 /** Reads of objects that can only be made by an operation. */
 const madeBy: Readonly<Record<string, OperationName>> = {
-  '/shares/{share_id} (dhss)': { method: 'POST', path: '/share-networks' },
+  '/shares/{share_id} (dhss)': onShareServer,
+  '/share-networks': onShareServer,
+  '/share-networks/detail': onShareServer,
+  '/share-networks/{id}': onShareServer,
+  '/share-networks/{id}/subnets': onShareServer,
+  '/share-networks/{id}/subnets/{sid}': onShareServer,
+  '/share-networks/{id}/subnets/{sid}/metadata': onShareServer,
 };
 
 /** Whether a recorded read, and the making of what it reads, is covered. */
