@@ -5,7 +5,7 @@ import type { Queries } from './connection.ts';
 import { sql } from './sql.ts';
 
 /**
- * All rules of the instance but those on their way out and those that failed. On replicas that are only to be read,
+ * All rules of the instance but those on their way out and those that failed. On instances that are only to be read,
  * or not to be used before their turn comes, they are for reading; `asActive` asks for them as they will be then.
  */
 export async function heldRules(

@@ -6,8 +6,7 @@ import type { Tx } from './connection.ts';
 import { enqueue } from './outbox.ts';
 import { release } from './quotas.ts';
 import { removeSnapshotsOn } from './replicaSnapshots.ts';
-import { findInstance, type InstanceRow, removeInstance } from './shareInstances.ts';
-import { hostNow } from './shareLock.ts';
+import { type InstanceRow, instancesOf, removeInstance } from './shareInstances.ts';
 import type { ShareRow } from './shares.ts';
 import { shareSubject } from './subjects.ts';
 import { change } from './transition.ts';
@@ -23,19 +22,17 @@ export async function beginShareDeletion(
   force = false,
 ): Promise<void> {
   await change(tx, shareLife.delete, shareSubject(share.id), force);
-  // Read again: the scheduler may have placed it since.
-  const host = await hostNow(tx, share.instance_id);
-  if (host !== null) {
-    await enqueue(tx, {
-      kind: shareLife.delete.kind,
-      queue: shareQueue(host),
-      resource: share.id,
-      payload: { ...payload, shareId: share.id, instanceId: share.instance_id, force },
-    });
-    return;
+  // Read again: the scheduler may have placed it since. A migration that failed may have left a second one.
+  for (const instance of await instancesOf(tx, share.id)) {
+    if (instance.host === null) await endInstance(tx, instance);
+    else
+      await enqueue(tx, {
+        kind: shareLife.delete.kind,
+        queue: shareQueue(instance.host),
+        resource: share.id,
+        payload: { ...payload, shareId: share.id, instanceId: instance.id, force },
+      });
   }
-  const instance = await findInstance(tx, share.instance_id);
-  if (instance) await endInstance(tx, instance);
 }
 
 /**

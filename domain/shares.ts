@@ -47,6 +47,14 @@ export const shareLife = lifecycle('share', {
     onError: 'reverting_error',
     refused: 'conflict',
   },
+  /** it moves to another pool; its task state tells the phase */
+  migrate: {
+    from: ['available'],
+    via: 'migrating',
+    to: 'available',
+    onError: 'available',
+    refused: 'invalidShare',
+  },
   /** its exports are looked at and renewed because an administrator asked for it */
   ensure: { from: ['available'], via: 'ensuring', to: 'available', onError: 'error' },
   /** what happens to the share while a backup of it is made; the backup's own step has the job */

@@ -214,6 +214,8 @@ export interface components {
         MetadataShown: {
             [key: string]: string;
         };
+        /** @enum {unknown} */
+        MigrationFlag: true | "True" | "TRUE" | "true" | "1" | "ON" | "On" | "on" | "YES" | "Yes" | "yes" | "y" | "t" | false | "False" | "FALSE" | "false" | "0" | "OFF" | "Off" | "off" | "NO" | "No" | "no" | "n" | "f";
         NewMetadata: components["schemas"]["Metadata"] | null | unknown[];
         /** @description Where the next page of a list is found; there is one when the page is full. */
         NextLinks: components["schemas"]["Link"][];
@@ -939,6 +941,27 @@ export interface components {
             share_server_id?: string | null;
             /** @description Name or id */
             share_type?: string | null;
+        };
+        ShareMigrationProgress: {
+            details: Record<string, unknown>;
+            task_state: components["schemas"]["NullableString"];
+            /** @description Per cent */
+            total_progress: number;
+        };
+        ShareMigrationStart: {
+            force_host_assisted_migration?: components["schemas"]["MigrationFlag"];
+            /** @description The pool to move to, as host@backend#pool */
+            host: string;
+            new_share_network_id?: components["schemas"]["NullableString"];
+            new_share_type_id?: components["schemas"]["NullableString"];
+            /** @description Clients must not notice it */
+            nondisruptive: components["schemas"]["MigrationFlag"];
+            /** @description Attributes of files must be kept by the back end */
+            preserve_metadata: components["schemas"]["MigrationFlag"];
+            /** @description Snapshots must move along */
+            preserve_snapshots: components["schemas"]["MigrationFlag"];
+            /** @description Clients must be able to write while the share moves */
+            writable: components["schemas"]["MigrationFlag"];
         };
         ShareNetwork: {
             cidr: string | null;

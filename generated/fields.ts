@@ -66,6 +66,8 @@ export type SchemaName =
   | 'ShareInstance'
   | 'ShareInstanceFilter'
   | 'ShareInstanceResetStatus'
+  | 'ShareMigrationStart'
+  | 'ShareMigrationProgress'
   | 'ShareNetworkSummary'
   | 'ShareNetwork'
   | 'ShareNetworkSubnetWithin'
@@ -749,6 +751,21 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
   ],
   ShareInstanceResetStatus: [
     { name: 'status', since: 0, until: 99 },
+  ],
+  ShareMigrationStart: [
+    { name: 'host', since: 0, until: 99 },
+    { name: 'force_host_assisted_migration', since: 0, until: 99 },
+    { name: 'new_share_network_id', since: 0, until: 99 },
+    { name: 'new_share_type_id', since: 0, until: 99 },
+    { name: 'nondisruptive', since: 0, until: 99 },
+    { name: 'preserve_metadata', since: 0, until: 99 },
+    { name: 'preserve_snapshots', since: 0, until: 99 },
+    { name: 'writable', since: 0, until: 99 },
+  ],
+  ShareMigrationProgress: [
+    { name: 'total_progress', since: 0, until: 99 },
+    { name: 'task_state', since: 0, until: 99 },
+    { name: 'details', since: 59, until: 99 },
   ],
   ShareNetworkSummary: [
     { name: 'id', since: 0, until: 99 },

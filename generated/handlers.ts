@@ -694,6 +694,41 @@ export interface Operations {
     body: undefined;
     result: void;
   };
+  /** Starts to move a share to another pool. */
+  startShareMigration: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareMigrationStart'];
+    result: void;
+  };
+  /** Switches a share over to where its data has been moved. */
+  completeShareMigration: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Gives a migration up and keeps the share where it is. */
+  cancelShareMigration: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Tells how far a migration is; later versions do it with GET. */
+  getShareMigrationProgressByAction: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: Schemas['ShareMigrationProgress'];
+  };
+  /** Tells how far a migration is. */
+  getShareMigrationProgress: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: Schemas['ShareMigrationProgress'];
+  };
   /** Lists the subnets of a share network. */
   listShareNetworkSubnets: {
     path: { share_network_id: string };

@@ -93,6 +93,7 @@ export const v_resetShareInstanceStatus_body_0: Validator;
 export const v_createShareMetadata_body_0: Validator;
 export const v_replaceShareMetadata_body_0: Validator;
 export const v_updateShareMetadataItem_body_0: Validator;
+export const v_startShareMigration_body_0: Validator;
 export const v_createShareNetworkSubnet_body_0: Validator;
 export const v_createShareNetworkSubnet_body_1: Validator;
 export const v_createShareNetworkSubnetMetadata_body_0: Validator;

@@ -24,6 +24,7 @@ import { shareGroupTypeAccess } from './shareGroupTypeAccess.ts';
 import { shareGroupTypes } from './shareGroupTypes.ts';
 import { shareInstances } from './shareInstances.ts';
 import { shareMetadata } from './shareMetadata.ts';
+import { shareMigration } from './shareMigration.ts';
 import { shareNetworkSecurity } from './shareNetworkSecurity.ts';
 import { shareNetworkSubnetMetadata } from './shareNetworkSubnetMetadata.ts';
 import { shareNetworkSubnets } from './shareNetworkSubnets.ts';
@@ -68,6 +69,7 @@ export const handlers = {
   ...shareGroupTypes,
   ...shareInstances,
   ...shareMetadata,
+  ...shareMigration,
   ...shareNetworkSecurity,
   ...shareNetworkSubnetMetadata,
   ...shareNetworkSubnets,

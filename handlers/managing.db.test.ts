@@ -17,7 +17,7 @@ beforeAll(async () => {
     host: HOST,
     binary: 'manila-share',
     topic: 'manila-share',
-    zone: 'here',
+    zone: 'nova',
   });
   [typeId, serverType] = [await type('False'), await type('True')];
 });
@@ -38,7 +38,7 @@ async function type(servers: string): Promise<string> {
   return id;
 }
 
-const POOL = `${HOST}#pool`;
+const POOL = `${HOST}#fake_pool_for_fake`;
 const admin = (projectId: string = randomUUID(), version?: number) =>
   world.caller({ projectId, roles: ['admin', 'member', 'reader'], ...(version ? { version } : {}) });
 /** a path that the fake back end knows as one of its own */
@@ -81,7 +81,7 @@ describe('a share that the back end has', () => {
     expect(await findShare(world.db, id)).toMatchObject({
       status: 'available',
       size: 1,
-      availability_zone: 'here',
+      availability_zone: 'nova',
       progress: null,
       metadata: { __managed_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}$/) },
     });
@@ -144,7 +144,7 @@ describe('a share that the back end has', () => {
 
   test('of a service that is down is refused', async () => {
     const host = 'sleepy@fake';
-    const at = { host, binary: 'manila-share', topic: 'manila-share', zone: 'here' };
+    const at = { host, binary: 'manila-share', topic: 'manila-share', zone: 'nova' };
     await registerService(world.db, at);
     await world.db.run`UPDATE services SET updated_at = '2020-01-01' WHERE host = ${host}`;
     await expect(manage({ service_host: `${host}#pool` })).rejects.toMatchObject({ status: 400 });

@@ -77,7 +77,8 @@ export const shares = {
 /** Begins the deletion of a share that nothing holds. `force` takes it from any state. */
 export async function deleteShare(tx: Tx, ctx: Ctx, share: ShareRow, force = false): Promise<void> {
   await lockShare(tx, share.id);
-  refuseBusy(share);
+  // One that moves is refused for its status, as any other that something is done to.
+  if (force || share.status !== shareLife.migrate.via) refuseBusy(share);
   await refuseHeld(tx, share, force);
   await beginShareDeletion(tx, share, jobFor(ctx, {}), force);
 }

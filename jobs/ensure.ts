@@ -14,6 +14,7 @@ const served = new Set([
   'shrinking_error',
   'shrinking_possible_data_loss_error',
   'migrating',
+  'migrating_to',
   'reverting',
   'reverting_error',
   'backup_creating',

@@ -5,6 +5,8 @@ import { ensureJobs } from './ensureOnDemand.ts';
 import type { AnyJob } from './job.ts';
 import { managingJobs } from './managing.ts';
 import { shareBackupJobs } from './shareBackups.ts';
+import { shareCopyJobs } from './shareCopy.ts';
+import { shareMigrationJobs } from './shareMigration.ts';
 import { replicaPromotionJobs } from './shareReplicaPromotion.ts';
 import { replicaStateJobs } from './shareReplicaState.ts';
 import { replicaJobList } from './shareReplicas.ts';
@@ -21,6 +23,8 @@ export const jobs: ReadonlyMap<string, AnyJob> = new Map(
     ...ensureJobs,
     ...managingJobs,
     ...dataJobs,
+    ...shareCopyJobs,
+    ...shareMigrationJobs,
     ...shareBackupJobs,
     ...replicaJobList,
     ...replicaPromotionJobs,

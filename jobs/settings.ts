@@ -30,4 +30,7 @@ export interface JobSettings {
 /** What jobs need of a back end's own section, by the names of the options. */
 export interface BackendSettings {
   unmanage_remove_access_rules: boolean;
+  /** seconds */
+  migration_driver_continue_update_interval: number;
+  migration_ignore_files: readonly string[];
 }

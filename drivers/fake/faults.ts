@@ -35,6 +35,12 @@ export const fakeCalls = [
   'unmanage',
   'manage_existing_snapshot',
   'unmanage_snapshot',
+  'migration_check',
+  'migration_start',
+  'migration_continue',
+  'migration_progress',
+  'migration_complete',
+  'migration_cancel',
 ] as const;
 export type FakeCall = (typeof fakeCalls)[number];
 

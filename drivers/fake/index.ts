@@ -3,6 +3,7 @@
  * or after the worker was killed, is the same as asking once) and can be told to be slow or to fail.
  * It behaves as the back ends that the recordings were made from; see faults.ts and stats.ts for its options.
  *
+ *   fake_driver_migration_steps = 1    steps that the first phase of a migration takes
  *   fake_driver_used_gb = 0    GiB that each share claims to hold: a shrink below is refused
  */
 import {
@@ -15,6 +16,7 @@ import {
   type DriverSettings,
   type ExportLocation,
   type Managing,
+  type Migration,
 } from '../driver.ts';
 import { type Options, readCommon, readOptions } from '../options.ts';
 import { type Rehearse, readFaults } from './faults.ts';
@@ -31,6 +33,7 @@ export function createFakeDriver(settings: DriverSettings): Driver {
     // as its report says: replicas need a back end whose servers aren't per share network
     ...(common.handlesShareServers ? {} : { replication: fakeReplication(rehearse, shareLocations) }),
     manage: managing(rehearse),
+    migration: migrating(options, rehearse),
     async start(signal) {
       await rehearse('start', signal);
     },
@@ -99,6 +102,46 @@ function storage(
       async toSnapshot(_share, _snapshot, _rules, signal) {
         await rehearse('revert_to_snapshot', signal);
       },
+    },
+  };
+}
+
+/** Moves to any pool of any of its kind, in as many steps as it is told. */
+function migrating(options: Options, rehearse: Rehearse): Migration {
+  const steps = options.integer('fake_driver_migration_steps', 1, 1, 1000);
+  const taken = new Map<string, number>();
+  return {
+    async check(_source, _destination, signal) {
+      await rehearse('migration_check', signal);
+      return {
+        compatible: true,
+        writable: true,
+        preserveMetadata: true,
+        nondisruptive: false,
+        preserveSnapshots: true,
+      };
+    },
+    async start(_source, _destination, signal) {
+      await rehearse('migration_start', signal);
+    },
+    async continue(_source, destination, signal) {
+      await rehearse('migration_continue', signal);
+      const step = (taken.get(destination.id) ?? 0) + 1;
+      taken.set(destination.id, step);
+      return step >= steps;
+    },
+    async progress(_source, destination, signal) {
+      await rehearse('migration_progress', signal);
+      return Math.min((100 * (taken.get(destination.id) ?? 0)) / steps, 100);
+    },
+    async complete(_source, destination, _rules, signal) {
+      await rehearse('migration_complete', signal);
+      taken.delete(destination.id);
+      return shareLocations(destination);
+    },
+    async cancel(_source, destination, signal) {
+      await rehearse('migration_cancel', signal);
+      taken.delete(destination.id);
     },
   };
 }

@@ -104,7 +104,6 @@ const withoutEffect: Readonly<Record<string, readonly string[]>> = {
     'restore_continue_update_interval',
     'backend_host',
     'backend_availability_zone',
-    'migration_ignore_files',
     'max_shares_per_share_server',
     'max_share_server_size',
     'suppress_post_hooks_errors',

@@ -81,6 +81,8 @@ export interface World {
   backendOptions: BackendSettings;
   /** Runs what waits for the share (or another resource), in order, each job by so many workers at once; answers the kinds of the jobs. */
   work(shareId: string, workers?: number): Promise<string[]>;
+  /** As `work`, but the first that waits only; undefined when nothing does. */
+  step(shareId: string, workers?: number): Promise<string | undefined>;
   /** in_use and reserved of the project, where there is any */
   usage(projectId: string): Promise<Record<string, [inUse: number, reserved: number]>>;
   /** [action, detail] of the messages about a resource */
@@ -93,9 +95,13 @@ export async function startWorld(): Promise<World> {
   const db = connect(database.address);
   const enforcer = createEnforcer();
   let driver: Driver = await fakeDriver();
+  const backendOptions: BackendSettings = {
+    unmanage_remove_access_rules: false,
+    migration_driver_continue_update_interval: 0.02,
+    migration_ignore_files: ['lost+found'],
+  };
   let opened: { data?: DataAccess } = {};
   const jobSettings = { ...settings };
-  const backendOptions: BackendSettings = { unmanage_remove_access_rules: false };
   const tools = {
     db,
     settings: jobSettings,
@@ -106,6 +112,15 @@ export async function startWorld(): Promise<World> {
   } as unknown as Tools;
   tools.placer = new Placer(tools);
   await registerService(db, { host: HOST, binary: 'manila-share', topic: 'manila-share', zone: 'nova' });
+
+  const step = async (shareId: string, workers = 1) => {
+    const row = await db.row<{ id: number; kind: string }>`
+      SELECT id, kind FROM shoal_outbox WHERE resource = ${shareId} ORDER BY id LIMIT 1`;
+    if (!row) return undefined;
+    const run = () => runJob(row.id, jobs, tools, new AbortController().signal);
+    await Promise.all(Array.from({ length: workers }, run));
+    return row.kind;
+  };
 
   return {
     db,
@@ -138,15 +153,13 @@ export async function startWorld(): Promise<World> {
       jobSettings.backup_mount_export = target;
     },
     backendOptions,
-    async work(shareId, workers = 1) {
+    step,
+    async work(shareId, workers) {
       const done: string[] = [];
       for (;;) {
-        const row = await db.row<{ id: number; kind: string }>`
-          SELECT id, kind FROM shoal_outbox WHERE resource = ${shareId} ORDER BY id LIMIT 1`;
-        if (!row) return done;
-        const run = () => runJob(row.id, jobs, tools, new AbortController().signal);
-        await Promise.all(Array.from({ length: workers }, run));
-        done.push(row.kind);
+        const kind = await step(shareId, workers);
+        if (kind === undefined) return done;
+        done.push(kind);
       }
     },
     async usage(projectId) {
