@@ -3,6 +3,7 @@ import { shareQueue } from '#domain/services.ts';
 import { replicasQuota } from '#domain/shareReplicas.ts';
 import { shareLife, sharesQuota } from '#domain/shares.ts';
 import type { Tx } from './connection.ts';
+import { dropKey } from './encryptionKeys.ts';
 import { enqueue } from './outbox.ts';
 import { release } from './quotas.ts';
 import { removeSnapshotsOn } from './replicaSnapshots.ts';
@@ -42,6 +43,7 @@ export async function beginShareDeletion(
 export async function endInstance(tx: Tx, instance: InstanceRow): Promise<void> {
   const { id, shareId, projectId, userId, shareTypeId, size, replicationType, replicaState } = instance;
   await removeSnapshotsOn(tx, id);
+  if (instance.encryptionKeyRef !== null) await dropKey(tx, id);
   const wasLast = await removeInstance(tx, id, shareId);
   const owner = { projectId, userId, shareTypeId };
   if (wasLast) await release(tx, owner, sharesQuota(size, replicationType));

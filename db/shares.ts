@@ -229,6 +229,8 @@ export interface NewShare {
   /** known already when it goes where its snapshot or its group is */
   host: string | null;
   qosTypeId?: string | null;
+  mountPointName?: string | null;
+  encryptionKeyRef?: string | null;
 }
 
 /** Writes a share, its instance and its metadata. */
@@ -243,9 +245,10 @@ export async function insertShare(tx: Tx, share: NewShare): Promise<void> {
       ${can.create_share_from_snapshot_support}, ${can.revert_to_snapshot_support}, ${can.mount_snapshot_support}, 0, 0)`;
   await tx.run`
     INSERT INTO share_instances (created_at, deleted, id, share_id, host, status, share_type_id, availability_zone_id, share_network_id,
-      access_rules_status, cast_rules_to_readonly, qos_type_id)
+      access_rules_status, cast_rules_to_readonly, qos_type_id, mount_point_name, encryption_key_ref)
     VALUES (${share.createdAt}, 'False', ${share.instanceId}, ${share.id}, ${share.host}, ${share.status}, ${share.shareTypeId},
-      ${share.availabilityZoneId}, ${share.shareNetworkId ?? null}, 'active', 0, ${share.qosTypeId ?? null})`;
+      ${share.availabilityZoneId}, ${share.shareNetworkId ?? null}, 'active', 0, ${share.qosTypeId ?? null},
+      ${share.mountPointName ?? null}, ${share.encryptionKeyRef ?? null})`;
   await insertShareMetadata(tx, share.id, share.metadata);
 }
 

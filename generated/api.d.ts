@@ -933,6 +933,7 @@ export interface components {
             /** @description Where clients mount it */
             export_path?: unknown;
             is_public?: components["schemas"]["Flag"];
+            mount_point_name?: string | number | null;
             name?: components["schemas"]["Label"];
             /** @description In any case; NFS, CIFS and so on */
             protocol?: unknown;

@@ -261,6 +261,7 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'display_name', since: 0, until: 99 },
     { name: 'display_description', since: 0, until: 99 },
     { name: 'is_public', since: 8, until: 99 },
+    { name: 'mount_point_name', since: 92, until: 99 },
   ],
   SnapshotManage: [
     { name: 'share_id', since: 0, until: 99 },

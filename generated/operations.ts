@@ -445,7 +445,8 @@ export const operations: Readonly<Record<OperationId, Operation>> = {
       windows: [
         { since: 0, until: 7, validator: 'v_manageShare_body_0' },
         { since: 8, until: 48, validator: 'v_manageShare_body_1' },
-        { since: 49, until: 99, validator: 'v_manageShare_body_2' },
+        { since: 49, until: 91, validator: 'v_manageShare_body_2' },
+        { since: 92, until: 99, validator: 'v_manageShare_body_3' },
       ],
     },
     query: null,

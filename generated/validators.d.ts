@@ -26,6 +26,7 @@ export const v_updateExtraSpec_body_0: Validator;
 export const v_manageShare_body_0: Validator;
 export const v_manageShare_body_1: Validator;
 export const v_manageShare_body_2: Validator;
+export const v_manageShare_body_3: Validator;
 export const v_manageSnapshot_body_0: Validator;
 export const v_manageSnapshot_body_1: Validator;
 export const v_listMessages_query_0: Validator;

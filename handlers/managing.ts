@@ -26,6 +26,7 @@ import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { readDriverOptions, requireText } from '#domain/managing.ts';
 import { readMetadata } from '#domain/metadata.ts';
+import { mountPointName as mountPointNameOf } from '#domain/mountPointNames.ts';
 import type { QuotaResource } from '#domain/quotas.ts';
 import { backendOf, isUp, shareQueue, splitHost } from '#domain/services.ts';
 import { shareLife, sharesQuota } from '#domain/shares.ts';
@@ -86,6 +87,7 @@ async function manageShare(ctx: Ctx, asked: AskedShare): Promise<ShareRow> {
   if (isPublic) ctx.authorize('share:create_public_share');
   const service = await serviceOf(ctx, host);
   const type = await typeOf(ctx, asked.share_type);
+  const mountPointName = mountPointNameOf(type, ctx.projectId, asked.mount_point_name);
   const server = await serverOf(ctx, asked.share_server_id ?? null, type, host);
   const id = randomUUID();
   const instanceId = randomUUID();
@@ -113,6 +115,7 @@ async function manageShare(ctx: Ctx, asked: AskedShare): Promise<ShareRow> {
       metadata: {},
       status: shareLife.manage.via,
       host,
+      mountPointName,
     });
     await replaceExportLocations(tx, instanceId, [{ path, isAdminOnly: false }]);
     if (server) await setServer(tx, instanceId, server);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { findAvailabilityZone } from '#db/availabilityZones.ts';
 import type { Tx } from '#db/connection.ts';
+import { useKey } from '#db/encryptionKeys.ts';
 import { enqueue } from '#db/outbox.ts';
 import { findQosTypeByNameOrId } from '#db/qosTypes.ts';
 import { take, withQuota } from '#db/quotas.ts';
@@ -9,9 +10,11 @@ import { findShare, insertShare, type ShareRow } from '#db/shares.ts';
 import { findShareType, findShareTypeByNameOrId, type ShareTypeRow } from '#db/shareTypes.ts';
 import { findSnapshot, type SnapshotRow } from '#db/snapshots.ts';
 import { readBoolean } from '#domain/booleans.ts';
+import { encryptionKeyRef } from '#domain/encryptionKeys.ts';
 import { DEFAULT_QOS_TYPE } from '#domain/extraSpecs.ts';
 import { fault } from '#domain/faults.ts';
 import { readMetadata, refuseAdminOnly } from '#domain/metadata.ts';
+import { mountPointName } from '#domain/mountPointNames.ts';
 import type { QuotaResource } from '#domain/quotas.ts';
 import { shareLife, sharesQuota } from '#domain/shares.ts';
 import { sizeProblem } from '#domain/shareTypeSpecs.ts';
@@ -42,6 +45,8 @@ interface Plan {
   shareNetworkId: string | null;
   type: ShareTypeRow | null;
   qosTypeId: string | null;
+  mountPointName: string | null;
+  encryptionKeyRef: string | null;
   source: Source | null;
   hints: Record<string, string>;
 }
@@ -78,10 +83,14 @@ export async function createShare(ctx: Ctx, asked: Asked): Promise<ShareRow> {
       shareNetworkId: plan.shareNetworkId,
       capabilities,
       qosTypeId: plan.qosTypeId,
+      mountPointName: plan.mountPointName,
+      encryptionKeyRef: plan.encryptionKeyRef,
       metadata: plan.metadata,
       status: shareLife.create.via,
       host,
     });
+    if (plan.encryptionKeyRef !== null)
+      await useKey(tx, owner, instanceId, plan.encryptionKeyRef, ctx.settings.quota);
     await enqueue(tx, {
       queue: 'scheduler',
       kind: shareLife.create.kind,
@@ -141,6 +150,8 @@ async function check(ctx: Ctx, asked: Asked): Promise<Plan> {
     shareNetworkId,
     type,
     qosTypeId: await qosTypeOf(ctx, type),
+    mountPointName: mountPointName(type, ctx.projectId, asked.mount_point_name),
+    encryptionKeyRef: encryptionKeyRef(type, asked.encryption_key_ref),
     source,
     hints: hintsOf(ctx, asked),
   };
@@ -245,16 +256,6 @@ function checkType(asked: Asked, type: ShareTypeRow | null, size: number): void 
   const specs = type?.extra_specs ?? {};
   const problem = sizeProblem(specs, size, 'create');
   if (problem) throw fault('invalidInput', { reason: `share type ${type!.name}: ${problem}` });
-  if (asked.mount_point_name) {
-    throw fault('invalidInput', {
-      reason: `share type ${type?.name ?? '(none)'} does not support mount_point_name`,
-    });
-  }
-  if (asked.encryption_key_ref) {
-    throw fault('invalidInput', {
-      reason: `share type ${type?.name ?? '(none)'} does not support encryption: encryption_key_ref can't be given`,
-    });
-  }
 }
 
 const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
