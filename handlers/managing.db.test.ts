@@ -13,12 +13,6 @@ let typeId: string;
 let serverType: string;
 beforeAll(async () => {
   world = await startWorld();
-  await registerService(world.db, {
-    host: HOST,
-    binary: 'manila-share',
-    topic: 'manila-share',
-    zone: 'nova',
-  });
   [typeId, serverType] = [await type('False'), await type('True')];
 });
 afterAll(() => world.close());
@@ -38,7 +32,7 @@ async function type(servers: string): Promise<string> {
   return id;
 }
 
-const POOL = `${HOST}#fake_pool_for_fake`;
+const POOL = `${HOST}#pool`;
 const admin = (projectId: string = randomUUID(), version?: number) =>
   world.caller({ projectId, roles: ['admin', 'member', 'reader'], ...(version ? { version } : {}) });
 /** a path that the fake back end knows as one of its own */
@@ -144,7 +138,7 @@ describe('a share that the back end has', () => {
 
   test('of a service that is down is refused', async () => {
     const host = 'sleepy@fake';
-    const at = { host, binary: 'manila-share', topic: 'manila-share', zone: 'nova' };
+    const at = { host, binary: 'manila-share', topic: 'manila-share', zone: 'here' };
     await registerService(world.db, at);
     await world.db.run`UPDATE services SET updated_at = '2020-01-01' WHERE host = ${host}`;
     await expect(manage({ service_host: `${host}#pool` })).rejects.toMatchObject({ status: 400 });

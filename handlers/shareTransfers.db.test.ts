@@ -148,8 +148,12 @@ describe('not offered', () => {
     ],
     [
       'with replicas',
-      async (id: string) =>
-        void (await world.db.run`UPDATE share_instances SET replica_state = 'active' WHERE share_id = ${id}`),
+      async (id: string) => {
+        await world.db.run`UPDATE share_instances SET replica_state = 'active' WHERE share_id = ${id}`;
+        await world.db.run`
+          INSERT INTO share_instances (created_at, deleted, id, share_id, status, access_rules_status, cast_rules_to_readonly, replica_state)
+          VALUES (UTC_TIMESTAMP(6), 'False', ${randomUUID()}, ${id}, 'available', 'active', 1, 'in_sync')`;
+      },
       400,
     ],
     [

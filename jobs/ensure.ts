@@ -17,6 +17,7 @@ const served = new Set([
   'migrating_to',
   'reverting',
   'reverting_error',
+  'replication_change',
   'backup_creating',
   'backup_restoring',
   'backup_restoring_error',

@@ -7,6 +7,7 @@ import { recordShareManaged, recordSnapshotManaged } from '#db/managing.ts';
 import { mergeMetadata, shareMetadata, snapshotMetadata } from '#db/metadata.ts';
 import { count, makeUsage, type QuotaOwner, release, take } from '#db/quotas.ts';
 import { backendShare, findInstance, type InstanceRow, removeInstance } from '#db/shareInstances.ts';
+import { setReplicaState } from '#db/shareReplicas.ts';
 import { lockShare, setShareSize } from '#db/shares.ts';
 import { removeSnapshotInstance, replaceSnapshotExportLocations } from '#db/snapshotInstances.ts';
 import { backendSnapshot, type DrivenSnapshot, findDrivenSnapshot, lockSnapshot } from '#db/snapshots.ts';
@@ -52,6 +53,7 @@ const manageShare = job<InstanceRow, FoundShare>({
     if (!fits) return failManaging(tx, instance, run);
     await setShareSize(tx, instance.shareId, size);
     await recordShareManaged(tx, instance, exportLocations);
+    if (instance.replicationType !== null) await setReplicaState(tx, instance.id, 'active');
     await complete(tx, shareLife.manage, 'share_instances', instance.id);
   },
   async fail(tx, instance, _error, run) {

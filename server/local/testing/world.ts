@@ -196,7 +196,7 @@ function fakeDriver(options: Record<string, string> = {}): Promise<Driver> {
   return createDriver('fake', {
     backend: 'fake',
     host: HOST,
-    options,
+    options: { fake_driver_pools: 'pool:1000:1000', ...options },
     stateDirectory: '/nonexistent',
     log() {},
   });
