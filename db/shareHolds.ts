@@ -3,6 +3,8 @@ import type { Queries } from './connection.ts';
 
 export interface Holders {
   snapshots: number;
+  /** members of share group snapshots */
+  groupSnapshots: number;
   replicas: number;
   backups: number;
 }
@@ -12,6 +14,8 @@ export async function holdersOf(db: Queries, shareId: string): Promise<Holders> 
   const row = await db.row<Holders>`
     SELECT
       (SELECT COUNT(*) FROM share_snapshots WHERE share_id = ${shareId} AND deleted = 'False') AS snapshots,
+      (SELECT COUNT(*) FROM share_snapshot_instances m JOIN share_instances i ON i.id = m.share_instance_id
+        WHERE i.share_id = ${shareId} AND m.deleted = 'False' AND m.share_group_snapshot_id IS NOT NULL) AS groupSnapshots,
       (SELECT COUNT(*) FROM share_instances WHERE share_id = ${shareId} AND deleted = 'False' AND replica_state IS NOT NULL) AS replicas,
       (SELECT COUNT(*) FROM share_backups WHERE share_id = ${shareId} AND deleted = 'False') AS backups`;
   return row!;

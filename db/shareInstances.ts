@@ -27,6 +27,8 @@ export interface InstanceRow {
   replicationType: string | null;
   replicaState: string | null;
   shareGroupId: string | null;
+  /** the member of a share group snapshot that the share was made from */
+  sourceMemberId: string | null;
   mountPointName: string | null;
   encryptionKeyRef: string | null;
   extraSpecs: Record<string, string>;
@@ -48,6 +50,7 @@ const columns = sql`
   i.share_type_id AS shareTypeId, i.share_server_id AS shareServerId, i.share_network_id AS shareNetworkId,
   s.project_id AS projectId, s.user_id AS userId, s.size, s.share_proto AS protocol, s.snapshot_id AS snapshotId,
   s.snapshot_support AS snapshotSupport, s.replication_type AS replicationType, i.replica_state AS replicaState, s.share_group_id AS shareGroupId,
+  s.source_share_group_snapshot_member_id AS sourceMemberId,
   i.mount_point_name AS mountPointName, i.encryption_key_ref AS encryptionKeyRef,
   (SELECT JSON_OBJECTAGG(e.spec_key, e.spec_value) FROM share_type_extra_specs e
    WHERE e.share_type_id = i.share_type_id AND e.deleted = 0) AS extraSpecs,

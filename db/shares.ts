@@ -229,6 +229,9 @@ export interface NewShare {
   /** known already when it goes where its snapshot or its group is */
   host: string | null;
   qosTypeId?: string | null;
+  shareGroupId?: string | null;
+  /** the member of a share group snapshot that it is made from */
+  sourceMemberId?: string | null;
   mountPointName?: string | null;
   encryptionKeyRef?: string | null;
 }
@@ -239,10 +242,12 @@ export async function insertShare(tx: Tx, share: NewShare): Promise<void> {
   await tx.run`
     INSERT INTO shares (created_at, deleted, id, user_id, project_id, size, display_name, display_description, snapshot_id, share_proto,
       is_public, snapshot_support, replication_type, create_share_from_snapshot_support, revert_to_snapshot_support,
-      mount_snapshot_support, is_soft_deleted, snapshot_inherit_share_access_support)
+      mount_snapshot_support, is_soft_deleted, snapshot_inherit_share_access_support, share_group_id,
+      source_share_group_snapshot_member_id)
     VALUES (${share.createdAt}, 'False', ${share.id}, ${share.userId}, ${share.projectId}, ${share.size}, ${share.name}, ${share.description},
       ${share.snapshotId}, ${share.protocol}, ${share.isPublic}, ${can.snapshot_support}, ${can.replication_type},
-      ${can.create_share_from_snapshot_support}, ${can.revert_to_snapshot_support}, ${can.mount_snapshot_support}, 0, 0)`;
+      ${can.create_share_from_snapshot_support}, ${can.revert_to_snapshot_support}, ${can.mount_snapshot_support}, 0, 0,
+      ${share.shareGroupId ?? null}, ${share.sourceMemberId ?? null})`;
   await tx.run`
     INSERT INTO share_instances (created_at, deleted, id, share_id, host, status, share_type_id, availability_zone_id, share_network_id,
       access_rules_status, cast_rules_to_readonly, qos_type_id, mount_point_name, encryption_key_ref)

@@ -156,8 +156,8 @@ export const BOOLEAN_SPECS = [
 ] as const;
 
 export interface SpecRequest {
-  /** NFS, CIFS… */
-  protocol: string;
+  /** NFS, CIFS…; null when any will do */
+  protocol: string | null;
   /** from a snapshot or for a replica: the back end follows from the source, whatever the type names */
   followsSource: boolean;
 }
@@ -169,7 +169,7 @@ export function schedulingSpecs(specs: ExtraSpecs, request: SpecRequest): Record
     const value = result[key];
     if (value !== undefined && value !== null && !value.startsWith('<is>')) result[key] = `<is> ${value}`;
   }
-  result.storage_protocol ??= `<in> ${request.protocol.toUpperCase()}`;
+  if (request.protocol !== null) result.storage_protocol ??= `<in> ${request.protocol.toUpperCase()}`;
   if (request.followsSource) {
     delete result.share_backend_name;
     delete result['capabilities:share_backend_name'];

@@ -48,6 +48,7 @@ const table = {
   exportLocationNotFound: [404, 'Export location {id} could not be found.'],
   shareTypeNotFound: [404, 'Share type {id} could not be found.'],
   shareGroupNotFound: [404, 'Share group {id} could not be found.'],
+  shareGroupSnapshotNotFound: [404, 'Share group snapshot {id} could not be found.'],
   shareGroupTypeNotFound: [404, 'Share group type {id} could not be found.'],
   qosTypeNotFound: [404, 'QoS type {id} could not be found.'],
   shareNetworkNotFound: [404, 'Share network {id} could not be found.'],

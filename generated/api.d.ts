@@ -861,6 +861,133 @@ export interface components {
             status?: string;
             with_count?: components["schemas"]["FlagText"];
         };
+        ShareGroup: {
+            availability_zone: string | null;
+            /** @description pool or host; how far snapshots are of one moment */
+            consistent_snapshot_support: string | null;
+            created_at: components["schemas"]["Timestamp"];
+            description: components["schemas"]["NullableString"];
+            /** @description The pool that all shares of the group are on */
+            host: string | null;
+            /** Format: uuid */
+            id: string;
+            name: components["schemas"]["NullableString"];
+            project_id: string;
+            share_group_type_id: string | null;
+            share_network_id: components["schemas"]["NullableString"];
+            share_server_id: string | null;
+            share_types: string[];
+            /** @description What the group was made from */
+            source_share_group_snapshot_id: string | null;
+            status: components["schemas"]["ShareGroupStatus"];
+        };
+        ShareGroupCreate: {
+            /** @description Name or id */
+            availability_zone?: string | null;
+            description?: components["schemas"]["Label"];
+            name?: components["schemas"]["Label"];
+            /** Format: uuid */
+            share_group_type_id?: string;
+            /** Format: uuid */
+            share_network_id?: string;
+            share_types?: components["schemas"]["ShareTypeIds"];
+            /** Format: uuid */
+            source_share_group_snapshot_id?: string;
+        };
+        ShareGroupFilter: {
+            all_tenants?: string;
+            availability_zone?: string;
+            consistent_snapshot_support?: string;
+            description?: string;
+            "description~"?: string;
+            host?: string;
+            id?: string;
+            limit?: components["schemas"]["Count"];
+            name?: string;
+            "name~"?: string;
+            offset?: components["schemas"]["Count"];
+            project_id?: string;
+            share_group_type_id?: string;
+            share_network_id?: string;
+            share_server_id?: string;
+            sort_dir?: string;
+            sort_key?: string;
+            source_share_group_snapshot_id?: string;
+            status?: string;
+            user_id?: string;
+        };
+        ShareGroupResetStatus: {
+            status: components["schemas"]["SettableShareStatus"];
+        };
+        ShareGroupSnapshot: {
+            created_at: components["schemas"]["Timestamp"];
+            description: components["schemas"]["NullableString"];
+            /** Format: uuid */
+            id: string;
+            /** @description Empty in the answer to its creation. */
+            members: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                share_id: string;
+                /** @description GiB */
+                size: number;
+            }[];
+            name: components["schemas"]["NullableString"];
+            project_id: string;
+            /** Format: uuid */
+            share_group_id: string;
+            status: components["schemas"]["ShareGroupStatus"];
+        };
+        ShareGroupSnapshotCreate: {
+            description?: components["schemas"]["Label"];
+            name?: components["schemas"]["Label"];
+            /** Format: uuid */
+            share_group_id: string;
+        };
+        ShareGroupSnapshotFilter: {
+            all_tenants?: string;
+            description?: string;
+            id?: string;
+            limit?: components["schemas"]["Count"];
+            name?: string;
+            offset?: components["schemas"]["Count"];
+            project_id?: string;
+            share_group_id?: string;
+            sort_dir?: string;
+            sort_key?: string;
+            status?: string;
+            user_id?: string;
+        };
+        ShareGroupSnapshotMember: {
+            created_at: components["schemas"]["Timestamp"];
+            /** Format: uuid */
+            id: string;
+            project_id: string;
+            /** Format: uuid */
+            share_group_snapshot_id: string;
+            /** Format: uuid */
+            share_id: string;
+            share_protocol: string;
+            /** @description GiB */
+            size: number;
+        };
+        ShareGroupSnapshotSummary: {
+            /** Format: uuid */
+            id: string;
+            name: components["schemas"]["NullableString"];
+        };
+        ShareGroupSnapshotUpdate: {
+            description?: components["schemas"]["Label"];
+            name?: components["schemas"]["Label"];
+        };
+        /** @description A status of share groups and share group snapshots. */
+        ShareGroupStatus: string;
+        ShareGroupSummary: {
+            /** Format: uuid */
+            id: string;
+            name: components["schemas"]["NullableString"];
+        };
         ShareGroupType: {
             group_specs: components["schemas"]["ExtraSpecs"];
             /** Format: uuid */
@@ -887,6 +1014,10 @@ export interface components {
             group_specs?: string;
             /** @description true, false, or all (admins only) */
             is_public?: string;
+        };
+        ShareGroupUpdate: {
+            description?: components["schemas"]["Label"];
+            name?: components["schemas"]["Label"];
         };
         ShareInstance: {
             /** @enum {unknown} */
@@ -1268,6 +1399,8 @@ export interface components {
             /** @description true, false, or all (admins only) */
             is_public?: string;
         };
+        /** @description Ids of share types of the group's type; the default share type when none is given. */
+        ShareTypeIds: string[] | null;
         ShareTypeUpdate: {
             description?: string | null;
             is_public?: components["schemas"]["TypeIsPublic"];

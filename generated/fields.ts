@@ -59,10 +59,22 @@ export type SchemaName =
   | 'ShareBackupRestored'
   | 'ShareBackupResetStatus'
   | 'ShareBackupFilter'
+  | 'ShareGroupSnapshotSummary'
+  | 'ShareGroupSnapshot'
+  | 'ShareGroupSnapshotMember'
+  | 'ShareGroupSnapshotCreate'
+  | 'ShareGroupSnapshotUpdate'
+  | 'ShareGroupSnapshotFilter'
   | 'ShareGroupType'
   | 'ShareGroupTypeCreate'
   | 'ShareGroupTypeFilter'
   | 'ShareGroupTypeAccess'
+  | 'ShareGroupSummary'
+  | 'ShareGroup'
+  | 'ShareGroupCreate'
+  | 'ShareGroupUpdate'
+  | 'ShareGroupResetStatus'
+  | 'ShareGroupFilter'
   | 'ShareInstance'
   | 'ShareInstanceFilter'
   | 'ShareInstanceResetStatus'
@@ -695,6 +707,54 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'status', since: 0, until: 99 },
     { name: 'share_id', since: 0, until: 99 },
   ],
+  ShareGroupSnapshotSummary: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'links', since: 0, until: 99, links: 'share-group-snapshots' },
+  ],
+  ShareGroupSnapshot: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'share_group_id', since: 0, until: 99 },
+    { name: 'members', since: 0, until: 99 },
+    { name: 'links', since: 0, until: 99, links: 'share-group-snapshots' },
+  ],
+  ShareGroupSnapshotMember: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'size', since: 0, until: 99 },
+    { name: 'share_protocol', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'share_group_snapshot_id', since: 0, until: 99 },
+    { name: 'share_id', since: 0, until: 99 },
+  ],
+  ShareGroupSnapshotCreate: [
+    { name: 'share_group_id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+  ],
+  ShareGroupSnapshotUpdate: [
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+  ],
+  ShareGroupSnapshotFilter: [
+    { name: 'limit', since: 0, until: 99 },
+    { name: 'offset', since: 0, until: 99 },
+    { name: 'sort_key', since: 0, until: 99 },
+    { name: 'sort_dir', since: 0, until: 99 },
+    { name: 'all_tenants', since: 0, until: 99 },
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'user_id', since: 0, until: 99 },
+    { name: 'share_group_id', since: 0, until: 99 },
+  ],
   ShareGroupType: [
     { name: 'id', since: 0, until: 99 },
     { name: 'name', since: 0, until: 99 },
@@ -716,6 +776,66 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
   ShareGroupTypeAccess: [
     { name: 'share_group_type_id', since: 0, until: 99 },
     { name: 'project_id', since: 0, until: 99 },
+  ],
+  ShareGroupSummary: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'links', since: 0, until: 99, links: 'share-groups' },
+  ],
+  ShareGroup: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'host', since: 0, until: 99 },
+    { name: 'share_group_type_id', since: 0, until: 99 },
+    { name: 'source_share_group_snapshot_id', since: 0, until: 99 },
+    { name: 'share_network_id', since: 0, until: 99 },
+    { name: 'share_types', since: 0, until: 99 },
+    { name: 'links', since: 0, until: 99, links: 'share-groups' },
+    { name: 'availability_zone', since: 34, until: 99 },
+    { name: 'consistent_snapshot_support', since: 34, until: 99 },
+    { name: 'share_server_id', since: 0, until: 99, visibleTo: 'admin' },
+  ],
+  ShareGroupCreate: [
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'share_group_type_id', since: 0, until: 99 },
+    { name: 'share_types', since: 0, until: 99 },
+    { name: 'source_share_group_snapshot_id', since: 0, until: 99 },
+    { name: 'share_network_id', since: 0, until: 99 },
+    { name: 'availability_zone', since: 0, until: 99 },
+  ],
+  ShareGroupUpdate: [
+    { name: 'name', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+  ],
+  ShareGroupResetStatus: [
+    { name: 'status', since: 0, until: 99 },
+  ],
+  ShareGroupFilter: [
+    { name: 'limit', since: 0, until: 99 },
+    { name: 'offset', since: 0, until: 99 },
+    { name: 'sort_key', since: 0, until: 99 },
+    { name: 'sort_dir', since: 0, until: 99 },
+    { name: 'all_tenants', since: 0, until: 99 },
+    { name: 'id', since: 0, until: 99 },
+    { name: 'name', since: 0, until: 99 },
+    { name: 'name~', since: 0, until: 99 },
+    { name: 'description', since: 0, until: 99 },
+    { name: 'description~', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'host', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'user_id', since: 0, until: 99 },
+    { name: 'share_group_type_id', since: 0, until: 99 },
+    { name: 'source_share_group_snapshot_id', since: 0, until: 99 },
+    { name: 'share_network_id', since: 0, until: 99 },
+    { name: 'share_server_id', since: 0, until: 99 },
+    { name: 'availability_zone', since: 0, until: 99 },
+    { name: 'consistent_snapshot_support', since: 0, until: 99 },
   ],
   ShareInstance: [
     { name: 'id', since: 0, until: 99 },

@@ -526,6 +526,69 @@ export interface Operations {
     body: Schemas['ShareBackupResetStatus'];
     result: void;
   };
+  /** Lists share group snapshots, in short. */
+  listShareGroupSnapshots: {
+    path: None;
+    query: Schemas['ShareGroupSnapshotFilter'];
+    body: undefined;
+    result: { share_group_snapshots: Schemas['ShareGroupSnapshotSummary'][]; share_group_snapshot_links?: Schemas['NextLinks'] };
+  };
+  /** Lists share group snapshots with everything about them. */
+  listShareGroupSnapshotsDetail: {
+    path: None;
+    query: Schemas['ShareGroupSnapshotFilter'];
+    body: undefined;
+    result: { share_group_snapshots: Schemas['ShareGroupSnapshot'][]; share_group_snapshot_links?: Schemas['NextLinks'] };
+  };
+  /** Takes a snapshot of a share group. */
+  createShareGroupSnapshot: {
+    path: None;
+    query: None;
+    body: Schemas['ShareGroupSnapshotCreate'];
+    result: { share_group_snapshot: Schemas['ShareGroupSnapshot'] };
+  };
+  /** Shows a share group snapshot. */
+  getShareGroupSnapshot: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { share_group_snapshot: Schemas['ShareGroupSnapshot'] };
+  };
+  /** Lists the snapshots of the shares of a group. */
+  listShareGroupSnapshotMembers: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { share_group_snapshot_members: Schemas['ShareGroupSnapshotMember'][] };
+  };
+  /** Renames or describes a share group snapshot. */
+  updateShareGroupSnapshot: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareGroupSnapshotUpdate'];
+    result: { share_group_snapshot: Schemas['ShareGroupSnapshot'] };
+  };
+  /** Deletes a share group snapshot. */
+  deleteShareGroupSnapshot: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Sets the status of a share group snapshot by hand. */
+  resetShareGroupSnapshotStatus: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareGroupResetStatus'];
+    result: void;
+  };
+  /** Deletes a share group snapshot whatever its status. */
+  forceDeleteShareGroupSnapshot: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
   /** Lists share group types. */
   listShareGroupTypes: {
     path: None;
@@ -613,6 +676,62 @@ export interface Operations {
   /** Removes one spec of a share group type. */
   deleteGroupSpec: {
     path: { id: string; key: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Lists share groups, in short. */
+  listShareGroups: {
+    path: None;
+    query: Schemas['ShareGroupFilter'];
+    body: undefined;
+    result: { share_groups: Schemas['ShareGroupSummary'][]; share_groups_links?: Schemas['NextLinks'] };
+  };
+  /** Lists share groups with everything about them. */
+  listShareGroupsDetail: {
+    path: None;
+    query: Schemas['ShareGroupFilter'];
+    body: undefined;
+    result: { share_groups: Schemas['ShareGroup'][]; share_groups_links?: Schemas['NextLinks'] };
+  };
+  /** Creates a share group. */
+  createShareGroup: {
+    path: None;
+    query: None;
+    body: Schemas['ShareGroupCreate'];
+    result: { share_group: Schemas['ShareGroup'] };
+  };
+  /** Shows a share group. */
+  getShareGroup: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { share_group: Schemas['ShareGroup'] };
+  };
+  /** Renames or describes a share group. */
+  updateShareGroup: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareGroupUpdate'];
+    result: { share_group: Schemas['ShareGroup'] };
+  };
+  /** Deletes a share group without shares. */
+  deleteShareGroup: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Sets the status of a share group by hand. */
+  resetShareGroupStatus: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareGroupResetStatus'];
+    result: void;
+  };
+  /** Deletes a share group whatever its status. */
+  forceDeleteShareGroup: {
+    path: { id: string };
     query: None;
     body: undefined;
     result: void;

@@ -20,6 +20,9 @@ import { securityServices } from './securityServices.ts';
 import { services } from './services.ts';
 import { shareAccess } from './shareAccess.ts';
 import { shareBackups } from './shareBackups.ts';
+import { shareGroupSnapshots } from './shareGroupSnapshots.ts';
+import { shareGroups } from './shareGroups.ts';
+
 import { shareGroupTypeAccess } from './shareGroupTypeAccess.ts';
 import { shareGroupTypes } from './shareGroupTypes.ts';
 import { shareInstances } from './shareInstances.ts';
@@ -64,9 +67,11 @@ export const handlers = {
   ...securityServices,
   ...services,
   ...shareAccess,
+  ...shareGroupSnapshots,
   ...shareBackups,
   ...shareGroupTypeAccess,
   ...shareGroupTypes,
+  ...shareGroups,
   ...shareInstances,
   ...shareMetadata,
   ...shareMigration,

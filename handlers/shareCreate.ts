@@ -6,6 +6,7 @@ import { useKey } from '#db/encryptionKeys.ts';
 import { enqueue } from '#db/outbox.ts';
 import { findQosTypeByNameOrId } from '#db/qosTypes.ts';
 import { take, withQuota } from '#db/quotas.ts';
+import type { ShareGroupRow } from '#db/shareGroups.ts';
 import { findShare, insertShare, type ShareRow } from '#db/shares.ts';
 import { findShareType, findShareTypeByNameOrId, type ShareTypeRow } from '#db/shareTypes.ts';
 import { findSnapshot, type SnapshotRow } from '#db/snapshots.ts';
@@ -23,6 +24,7 @@ import { now } from '#domain/time.ts';
 import type { Operations } from '#generated/handlers.ts';
 import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
+import { holdGroup, refuseForeignType, shareGroupOf } from './shareCreateGroup.ts';
 import { holdNetwork, shareNetworkOf } from './shareCreateNetwork.ts';
 
 type Asked = Operations['createShare']['body'];
@@ -48,6 +50,7 @@ interface Plan {
   mountPointName: string | null;
   encryptionKeyRef: string | null;
   source: Source | null;
+  group: ShareGroupRow | null;
   hints: Record<string, string>;
 }
 
@@ -62,6 +65,7 @@ export async function createShare(ctx: Ctx, asked: Asked): Promise<ShareRow> {
   const used = { owner, resources: Object.keys(counted) as QuotaResource[] };
   const write = async (tx: Tx) => {
     await holdNetwork(tx, plan.shareNetworkId);
+    if (plan.group) await holdGroup(tx, plan.group.id);
     await take(tx, owner, { ...counted, per_share_gigabytes: size }, ctx.settings.quota);
     // A clone is made where its snapshot is, unless the scheduler may choose: its job then only hands it on.
     const host =
@@ -83,6 +87,7 @@ export async function createShare(ctx: Ctx, asked: Asked): Promise<ShareRow> {
       shareNetworkId: plan.shareNetworkId,
       capabilities,
       qosTypeId: plan.qosTypeId,
+      shareGroupId: plan.group?.id ?? null,
       mountPointName: plan.mountPointName,
       encryptionKeyRef: plan.encryptionKeyRef,
       metadata: plan.metadata,
@@ -122,22 +127,22 @@ async function check(ctx: Ctx, asked: Asked): Promise<Plan> {
 
   const from = asked.snapshot_id ?? null;
   const source = from === null ? null : await sourceOf(ctx, String(from));
-  const zoneName = asked.availability_zone ?? source?.share.availability_zone;
+  const group =
+    asked.share_group_id && ctx.allows('shareGroupsInShares')
+      ? await shareGroupOf(ctx, String(asked.share_group_id), source?.snapshot ?? null)
+      : null;
+  const zoneName = asked.availability_zone ?? source?.share.availability_zone ?? group?.availability_zone;
   const zone = zoneName ? await zoneOf(ctx, String(zoneName)) : null;
   const size = sizeOf(asked.size, source);
-  if (asked.share_group_id && ctx.allows('shareGroupsInShares'))
-    throw fault('shareGroupNotFound', { id: asked.share_group_id });
   const type = await typeOf(ctx, asked, source);
   const protocol = protocolOf(ctx, asked.share_proto ?? undefined, source);
   checkType(asked, type, size);
+  if (group) refuseForeignType(group, type);
   const shareNetworkId = await shareNetworkOf(ctx, {
     asked: asked.share_network_id,
     type,
     zone: zone?.name ?? null,
-    from: source && {
-      what: `the share of snapshot ${source.snapshot.id}`,
-      shareNetworkId: source.share.share_network_id,
-    },
+    from: networkSource(source, group),
   });
   return {
     size,
@@ -153,8 +158,18 @@ async function check(ctx: Ctx, asked: Asked): Promise<Plan> {
     mountPointName: mountPointName(type, ctx.projectId, asked.mount_point_name),
     encryptionKeyRef: encryptionKeyRef(type, asked.encryption_key_ref),
     source,
+    group,
     hints: hintsOf(ctx, asked),
   };
+}
+
+/** What a share takes its network from, unless its owner says: what it is made from, or the group it joins. */
+function networkSource(source: Source | null, group: ShareGroupRow | null) {
+  if (source) {
+    const { snapshot, share } = source;
+    return { what: `the share of snapshot ${snapshot.id}`, shareNetworkId: share.share_network_id };
+  }
+  return group && { what: `share group ${group.id}`, shareNetworkId: group.share_network_id };
 }
 
 async function zoneOf(ctx: Ctx, nameOrId: string) {

@@ -37,14 +37,16 @@ export const shareState = {
     const share = await ownShare(ctx, path.id);
     ctx.authorize('share:soft_delete', share);
     refuseBusy(share);
-    if (share.share_group_id !== null)
-      throw fault('conflict', { reason: `Share ${share.id} is in share group ${share.share_group_id}.` });
     await ctx.transaction(async (tx) => {
       await lockShare(tx, share.id);
       const held = await holdersOf(tx, share.id);
       if (held.snapshots > 0)
         throw fault('notAllowed', {
           reason: `Share ${share.id} has ${held.snapshots} snapshot(s); delete them first.`,
+        });
+      if (held.groupSnapshots > 0)
+        throw fault('notAllowed', {
+          reason: `Share ${share.id} is in ${held.groupSnapshots} share group snapshot(s); delete them first.`,
         });
       if (held.backups > 0)
         throw fault('notAllowed', {

@@ -67,9 +67,14 @@ export const shares = {
     };
   },
 
-  async deleteShare({ ctx, path }) {
+  async deleteShare({ ctx, path, query }) {
     const share = await ownShare(ctx, path.id);
     ctx.authorize('share:delete', share);
+    if (share.share_group_id !== null && query.share_group_id !== share.share_group_id) {
+      throw fault('invalidInput', {
+        reason: `share ${share.id} is in a share group, and is deleted only when share_group_id names that`,
+      });
+    }
     await withQuota(ctx.db, (tx) => deleteShare(tx, ctx, share));
   },
 } satisfies Partial<Handlers>;
@@ -83,17 +88,21 @@ export async function deleteShare(tx: Tx, ctx: Ctx, share: ShareRow, force = fal
   await beginShareDeletion(tx, share, jobFor(ctx, {}), force);
 }
 
-/** What must go before a share can: snapshots, replicas, backups, locks, its group. */
+/** What must go before a share can: snapshots, its own and those of its group, replicas, backups, locks. */
 async function refuseHeld(tx: Tx, share: ShareRow, force: boolean): Promise<void> {
-  if (share.share_group_id !== null)
-    throw fault('conflict', {
-      reason: `Share ${share.id} is in share group ${share.share_group_id}: delete it with the group, or name the group in share_group_id.`,
-    });
   const held = await holdersOf(tx, share.id);
   if (held.snapshots > 0)
     throw fault('notAllowed', {
       reason: `Share ${share.id} has ${held.snapshots} snapshot(s); delete them first.`,
     });
+  if (held.groupSnapshots > 0)
+    throw fault(
+      'notAllowed',
+      {
+        reason: `Share ${share.id} is in ${held.groupSnapshots} share group snapshot(s); delete them first.`,
+      },
+      force ? 400 : undefined,
+    );
   if (held.replicas > 1)
     throw fault('conflict', { reason: `Share ${share.id} has replicas; delete them first.` });
   if (held.backups > 0) {

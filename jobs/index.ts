@@ -6,6 +6,8 @@ import type { AnyJob } from './job.ts';
 import { managingJobs } from './managing.ts';
 import { shareBackupJobs } from './shareBackups.ts';
 import { shareCopyJobs } from './shareCopy.ts';
+import { shareGroupSnapshotJobs } from './shareGroupSnapshots.ts';
+import { shareGroupJobList } from './shareGroups.ts';
 import { shareMigrationJobs } from './shareMigration.ts';
 import { replicaPromotionJobs } from './shareReplicaPromotion.ts';
 import { replicaStateJobs } from './shareReplicaState.ts';
@@ -29,6 +31,8 @@ export const jobs: ReadonlyMap<string, AnyJob> = new Map(
     ...replicaJobList,
     ...replicaPromotionJobs,
     ...replicaStateJobs,
+    ...shareGroupJobList,
+    ...shareGroupSnapshotJobs,
     ...shareResizeJobs,
     ...shareRevertJobs,
     ...snapshotJobs,

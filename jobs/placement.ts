@@ -8,10 +8,10 @@ import { zonesOf } from '#domain/extraSpecs.ts';
 import { isUp } from '#domain/services.ts';
 import { DriverError } from '#drivers/driver.ts';
 import { type Tools, TryAgain } from './job.ts';
-import { HostStates, type ServiceEntry } from './scheduler/hostState.ts';
+import { HostStates, type PoolState, type ServiceEntry } from './scheduler/hostState.ts';
 import { type SchedulerOptions, schedulerOptions } from './scheduler/options.ts';
 import type { ScheduleRequest, SchedulerHints } from './scheduler/request.ts';
-import { type Outcome, schedule } from './scheduler/schedule.ts';
+import { type GroupRequest, type Outcome, schedule, scheduleGroup } from './scheduler/schedule.ts';
 
 /** Runs, half a second apart, in which a share waits for back ends to report. */
 export const PATIENT_ATTEMPTS = 15;
@@ -33,6 +33,17 @@ export class Placer {
    * `patience` is left, a refusal for want of back ends is TryAgain instead.
    */
   async place(request: ScheduleRequest, patience = false): Promise<Outcome> {
+    const outcome = await this.#decide((pools) => schedule(request, pools, this.#options), patience);
+    if (!outcome.refused) this.#states.consume(outcome.host, request.size, Date.now());
+    return outcome;
+  }
+
+  /** As `place`, for a share group: it takes no room itself. */
+  placeGroup(request: GroupRequest, patience = false): Promise<Outcome> {
+    return this.#decide((pools) => scheduleGroup(request, pools, this.#options), patience);
+  }
+
+  async #decide(choose: (pools: PoolState[]) => Outcome, patience: boolean): Promise<Outcome> {
     const { db, reports, settings, log } = this.#tools;
     const [services, reported] = await Promise.all([shareServices(db), reports()]);
     const at = Date.now();
@@ -49,7 +60,7 @@ export class Placer {
         }),
       ),
     );
-    const outcome = schedule(request, this.#states.pools(), this.#options);
+    const outcome = choose(this.#states.pools());
     for (const warning of outcome.warnings)
       log('warn', 'a function of a back end could not be used', { warning });
     if (patience && outcome.refused && outcome.detail === 'shareBackendNotReadyYet') {
@@ -60,7 +71,6 @@ export class Placer {
       );
       if (silent) throw new TryAgain(`${silent.host} has not reported yet`);
     }
-    if (!outcome.refused) this.#states.consume(outcome.host, request.size, at);
     return outcome;
   }
 }

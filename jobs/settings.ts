@@ -8,6 +8,7 @@ export interface JobSettings {
   scheduler_default_filters: readonly string[];
   scheduler_default_weighers: readonly string[];
   scheduler_default_extend_filters: readonly string[];
+  scheduler_default_share_group_filters: readonly string[];
   capacity_weight_multiplier: number;
   use_scheduler_creating_share_from_snapshot: boolean;
   check_for_expired_shares_in_recycle_bin_interval: number;

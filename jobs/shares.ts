@@ -1,7 +1,9 @@
 /** Shares: placed by the scheduler, made and unmade by the worker of their back end. */
-import type { Tx } from '#db/connection.ts';
+import type { Queries, Tx } from '#db/connection.ts';
 import { insertMessage, type MessageAction, type MessageDetail } from '#db/messages.ts';
 import { endInstance } from '#db/shareDeletion.ts';
+import { findDrivenMember } from '#db/shareGroupSnapshots.ts';
+import { findShareGroup } from '#db/shareGroups.ts';
 import {
   backendShare,
   findInstance,
@@ -11,7 +13,7 @@ import {
   replaceExportLocations,
 } from '#db/shareInstances.ts';
 import { setReplicaState } from '#db/shareReplicas.ts';
-import { backendSnapshot, findDrivenSnapshot, findSnapshot, type SnapshotRow } from '#db/snapshots.ts';
+import { backendSnapshot, type DrivenSnapshot, findDrivenSnapshot, findSnapshot } from '#db/snapshots.ts';
 import { abandon, complete } from '#db/transition.ts';
 import { shareQueue } from '#domain/services.ts';
 import { shareJobs, shareLife } from '#domain/shares.ts';
@@ -43,6 +45,7 @@ export const scheduleShare = job<InstanceRow, Outcome>({
         ...request,
         kind: source ? 'createFromSnapshot' : 'create',
         source: source?.host ? { host: source.host } : null,
+        groupHost: await hostOfGroup(tools.db, instance),
         availabilityZone: payload.zone ?? request.availabilityZone,
         hints: await resolveHints(tools.db, payload.hints),
         isAdmin: payload.isAdmin,
@@ -64,6 +67,12 @@ export const scheduleShare = job<InstanceRow, Outcome>({
     await failCreation(tx, instance, run, 'allocateHost', 'unknownError');
   },
 });
+
+/** The pool that all shares of the instance's group are on; null when it is in none. */
+async function hostOfGroup(db: Queries, { shareGroupId }: InstanceRow): Promise<string | null> {
+  if (shareGroupId === null) return null;
+  return (await findShareGroup(db, shareGroupId))?.host ?? null;
+}
 
 function placed(host: string): Outcome {
   return { refused: false, host, weight: 0, explanation: [], warnings: [] };
@@ -116,7 +125,20 @@ export function driverOf(run: Run, instance: InstanceRow): Driver {
 
 interface Provisioning {
   instance: InstanceRow;
-  snapshot: SnapshotRow | undefined;
+  /** what it is made from: a snapshot, or a member of a share group snapshot; undefined when that is gone */
+  source: DrivenSnapshot | undefined;
+}
+
+const isFromSnapshot = ({ snapshotId, sourceMemberId }: InstanceRow): boolean =>
+  (snapshotId ?? sourceMemberId) !== null;
+
+async function sourceOf(
+  db: Queries,
+  { snapshotId, sourceMemberId }: InstanceRow,
+): Promise<DrivenSnapshot | undefined> {
+  if (sourceMemberId !== null) return findDrivenMember(db, sourceMemberId);
+  const snapshot = snapshotId === null ? undefined : await findSnapshot(db, snapshotId);
+  return snapshot && findDrivenSnapshot(db, snapshot.instance_id);
 }
 
 /** Makes a placed share on its back end. */
@@ -126,17 +148,12 @@ export const provisionShare = job<Provisioning, ExportLocation[]>({
   async load(run) {
     const instance = await creatingInstance(run);
     if (!instance) return undefined;
-    return {
-      instance,
-      snapshot:
-        instance.snapshotId === null ? undefined : await findSnapshot(run.tools.db, instance.snapshotId),
-    };
+    return { instance, source: await sourceOf(run.tools.db, instance) };
   },
-  async perform({ instance, snapshot }, run) {
+  async perform({ instance, source }, run) {
     const { shares } = driverOf(run, instance);
-    if (instance.snapshotId === null) return shares.create(backendShare(instance), run.signal);
-    const source = snapshot && (await findDrivenSnapshot(run.tools.db, snapshot.instance_id));
-    if (!source) throw new DriverError('notFound', `snapshot ${instance.snapshotId} is gone`);
+    if (!isFromSnapshot(instance)) return shares.create(backendShare(instance), run.signal);
+    if (!source) throw new DriverError('notFound', 'the snapshot that the share is made from is gone');
     if (!shares.createFromSnapshot)
       throw new DriverError('unsupported', 'the back end makes no shares from snapshots');
     return shares.createFromSnapshot(backendShare(instance), backendSnapshot(source), run.signal);
@@ -149,14 +166,9 @@ export const provisionShare = job<Provisioning, ExportLocation[]>({
     if (instance.replicationType !== null) await setReplicaState(tx, instance.id, 'active');
     await complete(tx, shareLife.create, 'share_instances', instance.id);
   },
-  async fail(tx, { instance, snapshot }, _error, run) {
-    await failCreation(
-      tx,
-      instance,
-      run,
-      'create',
-      snapshot ? 'driverFailedCreatingFromSnapshot' : 'unknownError',
-    );
+  async fail(tx, { instance }, _error, run) {
+    const detail = isFromSnapshot(instance) ? 'driverFailedCreatingFromSnapshot' : 'unknownError';
+    await failCreation(tx, instance, run, 'create', detail);
   },
 });
 

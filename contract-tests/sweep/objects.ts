@@ -29,6 +29,9 @@ export interface Objects {
   message: string;
   qosType: string;
   shareGroupType: string;
+  shareGroup: string;
+  /** With one member. */
+  shareGroupSnapshot: string;
   resourceLock: string;
   securityService: string;
   shareBackup: string;
@@ -98,13 +101,7 @@ export async function makeObjects(wire: Wire, progress: (text: string) => void):
         specs: { a: 'b' },
       },
     }),
-    shareGroupType: await client.id('admin', 'POST', '/share-group-types', 'share_group_type.id', {
-      share_group_type: {
-        name: `sweep-${randomBytes(4).toString('hex')}`,
-        share_types: ['default'],
-        group_specs: { a: 'b' },
-      },
-    }),
+    ...(await makeGroup(client)),
     resourceLock: await client.id('demo', 'POST', '/resource-locks', 'resource_lock.id', {
       resource_lock: { resource_id: share, resource_type: 'share', lock_reason: 'swept' },
     }),
@@ -125,6 +122,37 @@ export async function makeObjects(wire: Wire, progress: (text: string) => void):
       transfer: { share_id: await client.makeShare('default'), name: 'sweep' },
     }),
   };
+}
+
+/** A share group of a type of its own, with a share, and a snapshot of it. */
+async function makeGroup(
+  client: Client,
+): Promise<Pick<Objects, 'shareGroupType' | 'shareGroup' | 'shareGroupSnapshot'>> {
+  const shareGroupType = await client.id('admin', 'POST', '/share-group-types', 'share_group_type.id', {
+    share_group_type: {
+      name: `sweep-${randomBytes(4).toString('hex')}`,
+      share_types: ['default'],
+      group_specs: { a: 'b' },
+    },
+  });
+  const shareGroup = await client.id('demo', 'POST', '/share-groups', 'share_group.id', {
+    share_group: { name: 'sweep', share_group_type_id: shareGroupType },
+  });
+  await client.wait(`/share-groups/${shareGroup}`, 'share_group.status', 'available');
+  const share = await client.id('demo', 'POST', '/shares', 'share.id', {
+    share: { share_proto: 'NFS', size: 1, share_group_id: shareGroup },
+  });
+  await client.wait(`/shares/${share}`, 'share.status', 'available');
+  const shareGroupSnapshot = await client.id(
+    'demo',
+    'POST',
+    '/share-group-snapshots',
+    'share_group_snapshot.id',
+    { share_group_snapshot: { share_group_id: shareGroup, name: 'sweep' } },
+  );
+  const path = `/share-group-snapshots/${shareGroupSnapshot}`;
+  await client.wait(path, 'share_group_snapshot.status', 'available');
+  return { shareGroupType, shareGroup, shareGroupSnapshot };
 }
 
 /** The types of the recordings' first scenario, unless they are there. */

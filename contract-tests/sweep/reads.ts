@@ -129,6 +129,19 @@ export const reads: Readonly<Record<string, Read>> = {
     data: true,
   },
 
+  '/share-groups': { path: () => '/share-groups' },
+  '/share-groups/detail': { path: () => '/share-groups/detail' },
+  '/share-groups/{id}': { path: ({ shareGroup }) => `/share-groups/${shareGroup}` },
+
+  '/share-group-snapshots': { path: () => '/share-group-snapshots' },
+  '/share-group-snapshots/detail': { path: () => '/share-group-snapshots/detail' },
+  '/share-group-snapshots/{id}': {
+    path: ({ shareGroupSnapshot }) => `/share-group-snapshots/${shareGroupSnapshot}`,
+  },
+  '/share-group-snapshots/{id}/members': {
+    path: ({ shareGroupSnapshot }) => `/share-group-snapshots/${shareGroupSnapshot}/members`,
+  },
+
   '/qos-types': { path: () => '/qos-types' },
   '/qos-types/{id}': { path: ({ qosType }) => `/qos-types/${qosType}`, data: true },
   '/qos-types/{id}/specs': { path: ({ qosType }) => `/qos-types/${qosType}/specs`, data: true },

@@ -17,9 +17,11 @@ import {
   type ExportLocation,
   type Managing,
   type Migration,
+  type SnapshotCreated,
 } from '../driver.ts';
 import { type Options, readCommon, readOptions } from '../options.ts';
 import { type Rehearse, readFaults } from './faults.ts';
+import { fakeGroups } from './groups.ts';
 import { fakeReplication } from './replication.ts';
 import { fakeStats } from './stats.ts';
 
@@ -32,6 +34,7 @@ export function createFakeDriver(settings: DriverSettings): Driver {
     ...storage(options, rehearse),
     // as its report says: replicas need a back end whose servers aren't per share network
     ...(common.handlesShareServers ? {} : { replication: fakeReplication(rehearse, shareLocations) }),
+    groups: fakeGroups(rehearse, snapshotMade),
     manage: managing(rehearse),
     migration: migrating(options, rehearse),
     async start(signal) {
@@ -88,7 +91,7 @@ function storage(
     snapshots: {
       async create(snapshot, signal) {
         await rehearse('create_snapshot', signal);
-        return { providerLocation: snapshotPath(snapshot), exportLocations: snapshotLocations(snapshot) };
+        return snapshotMade(snapshot);
       },
       async delete(_snapshot, signal) {
         await rehearse('delete_snapshot', signal);
@@ -190,6 +193,10 @@ function judge(share: BackendShare, rules: readonly AccessRule[]): Map<string, A
 
 function shareLocations(share: BackendShare): ExportLocation[] {
   return locations(share, `/path/to/fake/share/share_${share.shareId}_${share.id}`.replaceAll('-', '_'));
+}
+
+function snapshotMade(snapshot: BackendSnapshot): SnapshotCreated {
+  return { providerLocation: snapshotPath(snapshot), exportLocations: snapshotLocations(snapshot) };
 }
 
 function snapshotLocations(snapshot: BackendSnapshot): ExportLocation[] {

@@ -4,6 +4,7 @@ import { antiAffinity } from './filters/antiAffinity.ts';
 import { availabilityZone } from './filters/availabilityZone.ts';
 import { capabilities } from './filters/capabilities.ts';
 import { capacity as capacityFilter } from './filters/capacity.ts';
+import { consistentSnapshot } from './filters/consistentSnapshot.ts';
 import { createFromSnapshot } from './filters/createFromSnapshot.ts';
 import { driver } from './filters/driver.ts';
 import type { Filter } from './filters/filter.ts';
@@ -25,6 +26,8 @@ const knownFilters: readonly Filter[] = [
   affinity,
   antiAffinity,
 ];
+/** Those that ask about share groups are for these alone. */
+const knownGroupFilters: readonly Filter[] = [...knownFilters, consistentSnapshot];
 const knownWeighers: readonly Weigher[] = [capacityWeigher, goodness, hostAffinity];
 
 /** Options of these names, section DEFAULT. */
@@ -32,6 +35,7 @@ export interface SchedulerSettings {
   scheduler_default_filters: readonly string[];
   scheduler_default_weighers: readonly string[];
   scheduler_default_extend_filters: readonly string[];
+  scheduler_default_share_group_filters: readonly string[];
   capacity_weight_multiplier: number;
 }
 
@@ -39,6 +43,7 @@ export const defaultSettings: SchedulerSettings = {
   scheduler_default_filters: knownFilters.map((filter) => filter.name),
   scheduler_default_weighers: knownWeighers.map((weigher) => weigher.name),
   scheduler_default_extend_filters: [capacityFilter.name, driver.name],
+  scheduler_default_share_group_filters: [availabilityZone.name, consistentSnapshot.name],
   capacity_weight_multiplier: 1,
 };
 
@@ -50,6 +55,7 @@ export interface ConfiguredWeigher {
 export interface SchedulerOptions {
   filters: readonly Filter[];
   extendFilters: readonly Filter[];
+  groupFilters: readonly Filter[];
   weighers: readonly ConfiguredWeigher[];
 }
 
@@ -82,6 +88,11 @@ export function schedulerOptions(settings: SchedulerSettings): SchedulerOptions 
       'scheduler_default_extend_filters',
       settings.scheduler_default_extend_filters,
       knownFilters,
+    ),
+    groupFilters: named(
+      'scheduler_default_share_group_filters',
+      settings.scheduler_default_share_group_filters,
+      knownGroupFilters,
     ),
     weighers: weighers.map((weigher) => ({
       weigher,

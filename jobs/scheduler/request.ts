@@ -27,8 +27,8 @@ export interface ScheduleRequest {
   id: string;
   /** GiB that the pool must have room for: the whole share, or what an extend adds */
   size: number;
-  /** NFS, CIFS… */
-  protocol: string;
+  /** NFS, CIFS…; null for a share group, which is of none */
+  protocol: string | null;
   /** null: there is no type, not even a default one */
   shareType: { name: string; extraSpecs: ExtraSpecs } | null;
   /** name of the zone asked for; null: any */
@@ -43,6 +43,8 @@ export interface ScheduleRequest {
   currentHost?: string | null;
   /** full host of the share group to join */
   groupHost?: string | null;
+  /** of a share group's type */
+  groupSpecs?: ExtraSpecs;
   hints?: SchedulerHints;
   /** asked by an administrator: `onlyHost` then reaches disabled services */
   isAdmin?: boolean;

@@ -2,6 +2,7 @@
  * Where a share goes. Pools pass the filters one after the other, what is left is weighed, the heaviest wins;
  * nothing is read or written on the way, and for each pool the answer says what became of it and why.
  */
+import type { ExtraSpecs } from '#domain/extraSpecs.ts';
 import { standingFilters } from './candidates.ts';
 import type { Filter, Numbers, RefusalDetail } from './filters/filter.ts';
 import type { PoolState } from './hostState.ts';
@@ -104,11 +105,56 @@ export function schedule(
   }
   const located = withDomains(request, pools);
   const configured = request.kind === 'extend' ? options.extendFilters : options.filters;
-  const { left, refusals, warnings, last } = applyFilters(pools, located, [
-    ...standingFilters,
-    ...configured,
-  ]);
-  const weighed = weighPools(left, located, options.weighers, (pool, text) =>
+  return outcomeOf(applyFilters(pools, located, [...standingFilters, ...configured]), located, options);
+}
+
+/** What a share group asks for. Its shares come later: the pool has to suit each of their types. */
+export interface GroupRequest {
+  /** share group id: pools that are equally good are told apart by it */
+  id: string;
+  /** at least one */
+  shareTypes: readonly { name: string; extraSpecs: ExtraSpecs }[];
+  /** of the share group's type */
+  groupSpecs: ExtraSpecs;
+  /** name of the zone asked for; null: any */
+  availabilityZone: string | null;
+}
+
+/** Chooses the pool for a share group; pools as for `schedule`. */
+export function scheduleGroup(
+  { shareTypes, ...group }: GroupRequest,
+  pools: readonly PoolState[],
+  options: SchedulerOptions,
+): Outcome {
+  const requests = shareTypes.map(
+    (shareType): ScheduleRequest => ({ ...group, kind: 'create', size: 0, protocol: null, shareType }),
+  );
+  const [first] = requests;
+  if (!first) {
+    return { refused: true, detail: 'noDefaultShareType', filter: null, explanation: [], warnings: [] };
+  }
+  let state: Filtered = { left: [...pools], refusals: [], warnings: [], last: null };
+  const ask = (request: ScheduleRequest, filters: readonly Filter[]) => {
+    const { left, refusals, warnings, last } = applyFilters(state.left, request, filters);
+    state = {
+      left,
+      refusals: [...refusals, ...state.refusals],
+      warnings: [...state.warnings, ...warnings],
+      last: last ?? state.last,
+    };
+  };
+  for (const request of requests) ask(request, [...standingFilters, ...options.filters]);
+  ask(first, options.groupFilters);
+  return outcomeOf(state, first, options);
+}
+
+/** The best of the pools that are left, or the filter that left none. */
+function outcomeOf(
+  { left, refusals, warnings, last }: Filtered,
+  request: ScheduleRequest,
+  options: SchedulerOptions,
+): Outcome {
+  const weighed = weighPools(left, request, options.weighers, (pool, text) =>
     warnings.push(`${pool.host}: ${text}`),
   );
   const best = weighed[0];

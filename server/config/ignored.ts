@@ -93,7 +93,6 @@ const withoutEffect: Readonly<Record<string, readonly string[]>> = {
     'osapi_share_workers',
     'api_rate_limit',
     'scheduler_max_attempts',
-    'scheduler_default_share_group_filters',
     'pool_weight_multiplier',
     'is_deferred_deletion_enabled',
     'driver_updatable_metadata',
