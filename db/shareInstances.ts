@@ -1,9 +1,10 @@
 /** Share instances: where a share is, as jobs and drivers need it. */
 
 import { randomUUID } from 'node:crypto';
-import type { BackendShare, ExportLocation } from '#domain/backend.ts';
+import type { BackendShare, BackendShareServer, ExportLocation } from '#domain/backend.ts';
 import { removeRulesOfShare, removeUnheldRules } from './accessStates.ts';
 import type { Queries, Tx } from './connection.ts';
+import { parseServer, serverObject } from './drivenServers.ts';
 import { beginningWith } from './like.ts';
 import { join, list, sql } from './sql.ts';
 
@@ -36,13 +37,16 @@ export interface InstanceRow {
   qosSpecs: Record<string, string>;
   metadata: Record<string, string>;
   exportLocations: ExportLocation[];
+  /** what serves it, where it has a share server */
+  server: BackendShareServer | null;
 }
 
-type Raw = Omit<InstanceRow, 'extraSpecs' | 'qosSpecs' | 'metadata' | 'exportLocations'> & {
+type Raw = Omit<InstanceRow, 'extraSpecs' | 'qosSpecs' | 'metadata' | 'exportLocations' | 'server'> & {
   extraSpecs: string | null;
   qosSpecs: string | null;
   metadata: string | null;
   exportLocations: string | null;
+  server: string | null;
 };
 
 const columns = sql`
@@ -58,18 +62,20 @@ const columns = sql`
    WHERE q.qos_type_id = i.qos_type_id AND q.deleted = 'False') AS qosSpecs,
   (SELECT JSON_OBJECTAGG(m.\`key\`, m.value) FROM share_metadata m WHERE m.share_id = s.id AND m.deleted = 0) AS metadata,
   (SELECT JSON_ARRAYAGG(JSON_OBJECT('path', l.path, 'isAdminOnly', l.is_admin_only = 1) ORDER BY l.id)
-   FROM share_instance_export_locations l WHERE l.share_instance_id = i.id AND l.deleted = 0) AS exportLocations`;
+   FROM share_instance_export_locations l WHERE l.share_instance_id = i.id AND l.deleted = 0) AS exportLocations,
+  (SELECT ${serverObject} FROM share_servers v WHERE v.id = i.share_server_id) AS server`;
 
 const tables = sql`
   share_instances i JOIN shares s ON s.id = i.share_id LEFT JOIN availability_zones z ON z.id = i.availability_zone_id`;
 
-function instanceRow({ extraSpecs, qosSpecs, metadata, exportLocations, ...rest }: Raw): InstanceRow {
+function instanceRow({ extraSpecs, qosSpecs, metadata, exportLocations, server, ...rest }: Raw): InstanceRow {
   return {
     ...rest,
     extraSpecs: extraSpecs ? (JSON.parse(extraSpecs) as Record<string, string>) : {},
     qosSpecs: qosSpecs ? (JSON.parse(qosSpecs) as Record<string, string>) : {},
     metadata: metadata ? (JSON.parse(metadata) as Record<string, string>) : {},
     exportLocations: exportLocations ? (JSON.parse(exportLocations) as ExportLocation[]) : [],
+    server: server ? parseServer(server) : null,
   };
 }
 
@@ -90,6 +96,13 @@ export async function instancesOf(db: Queries, shareId: string): Promise<Instanc
 export async function instancesOn(db: Queries, backend: string): Promise<InstanceRow[]> {
   const rows = await db.rows<Raw>`
     SELECT ${columns} FROM ${tables} WHERE i.deleted = 'False' AND (i.host = ${backend} OR i.host LIKE ${beginningWith(`${backend}#`)}) ORDER BY i.created_at`;
+  return rows.map(instanceRow);
+}
+
+/** The live instances on a share server. */
+export async function instancesOnServer(db: Queries, serverId: string): Promise<InstanceRow[]> {
+  const rows = await db.rows<Raw>`
+    SELECT ${columns} FROM ${tables} WHERE i.share_server_id = ${serverId} AND i.deleted = 'False' ORDER BY i.created_at, i.id`;
   return rows.map(instanceRow);
 }
 
@@ -115,6 +128,7 @@ export function backendShare(row: InstanceRow): BackendShare {
     metadata: row.metadata,
     snapshotSupport: row.snapshotSupport,
     exportLocations: row.exportLocations,
+    ...(row.server ? { server: row.server } : {}),
     mountPointName: row.mountPointName,
     encryptionKeyRef: row.encryptionKeyRef,
   };

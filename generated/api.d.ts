@@ -1282,6 +1282,129 @@ export interface components {
             /** Format: uuid */
             snapshot_id: string;
         };
+        ShareServer: {
+            backend_details: components["schemas"]["ShareServerDetails"];
+            created_at: components["schemas"]["Timestamp"];
+            encryption_key_ref: string | null;
+            host: components["schemas"]["NullableString"];
+            /** Format: uuid */
+            id: string;
+            identifier: string | null;
+            is_auto_deletable: boolean;
+            network_allocation_update_support: boolean;
+            project_id: components["schemas"]["NullableString"];
+            security_service_update_support: boolean;
+            share_network_id: components["schemas"]["NullableString"];
+            /** @description Its id where it has no name */
+            share_network_name: string | null;
+            share_network_subnet_id: string | null;
+            share_network_subnet_ids: string[];
+            source_share_server_id: string | null;
+            status: components["schemas"]["ShareServerStatus"];
+            task_state: string | null;
+            updated_at: components["schemas"]["NullableTimestamp"];
+        };
+        /** @description What the back end keeps about a share server. */
+        ShareServerDetails: {
+            [key: string]: string;
+        };
+        ShareServerFilter: {
+            encryption_key_ref?: string;
+            host?: string;
+            id?: string;
+            identifier?: string;
+            project_id?: string;
+            /** @description Name or id of a share network */
+            share_network?: string;
+            share_network_id?: string;
+            share_network_subnet_id?: string;
+            source_share_server_id?: string;
+            status?: string;
+            task_state?: string;
+        };
+        ShareServerManage: {
+            driver_options?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description A back end, as host@backend */
+            host: string;
+            /** @description What the back end calls the server */
+            identifier: string | number;
+            share_network_id: string | number;
+            share_network_subnet_id?: string | null;
+        };
+        ShareServerMigration: {
+            /** @description A back end, as host@backend */
+            host: string;
+            new_share_network_id?: components["schemas"]["NullableString"];
+            nondisruptive: components["schemas"]["Flag"];
+            preserve_snapshots: components["schemas"]["Flag"];
+            writable: components["schemas"]["Flag"];
+        };
+        ShareServerMigrationAbilities: {
+            compatible: boolean;
+            requested_capabilities: components["schemas"]["ShareServerMigrationRequested"];
+            supported_capabilities: components["schemas"]["ShareServerMigrationSupported"];
+        };
+        ShareServerMigrationCompleted: {
+            destination_share_server_id: string;
+        };
+        ShareServerMigrationProgress: {
+            /** @description Empty while there is none */
+            destination_share_server_id: string;
+            task_state: string;
+            /** @description per cent */
+            total_progress: number;
+        };
+        ShareServerMigrationRequested: {
+            host: string;
+            nondisruptive: boolean;
+            preserve_snapshots: boolean;
+            share_network_id: string;
+            writable: boolean;
+        };
+        ShareServerMigrationSupported: {
+            migration_cancel: boolean;
+            migration_get_progress: boolean;
+            nondisruptive: boolean;
+            preserve_snapshots: boolean;
+            share_network_id: string;
+            writable: boolean;
+        };
+        ShareServerResetStatus: {
+            /** @enum {unknown} */
+            status: "active" | "error" | "deleting" | "creating" | "manage_starting" | "unmanage_starting" | "unmanage_error" | "manage_error" | "inactive" | "server_migrating" | "server_migrating_to" | "network_change";
+        };
+        ShareServerResetTaskState: {
+            /** @enum {unknown} */
+            task_state: "migration_starting" | "migration_in_progress" | "migration_completing" | "migration_success" | "migration_error" | "migration_cancel_in_progress" | "migration_cancelled" | "migration_driver_in_progress" | "migration_driver_phase1_done" | null;
+        };
+        /** @description A status of share servers. */
+        ShareServerStatus: string;
+        ShareServerSummary: {
+            encryption_key_ref: string | null;
+            host: components["schemas"]["NullableString"];
+            /** Format: uuid */
+            id: string;
+            identifier: string | null;
+            is_auto_deletable: boolean;
+            network_allocation_update_support: boolean;
+            project_id: components["schemas"]["NullableString"];
+            security_service_update_support: boolean;
+            share_network_id: components["schemas"]["NullableString"];
+            /** @description Its id where it has no name */
+            share_network_name: string | null;
+            share_network_subnet_id: string | null;
+            share_network_subnet_ids: string[];
+            source_share_server_id: string | null;
+            status: components["schemas"]["ShareServerStatus"];
+            task_state: string | null;
+            updated_at: components["schemas"]["NullableTimestamp"];
+        };
+        /** @description Nothing, or whether the server is to be let go though its back end can't be asked. */
+        ShareServerUnmanage: {
+            force?: components["schemas"]["LooseFlag"];
+        } | null;
         ShareShrink: {
             new_size: components["schemas"]["Size"];
         };

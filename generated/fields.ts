@@ -103,6 +103,18 @@ export type SchemaName =
   | 'ShareReplicaResetState'
   | 'ReplicaExportLocationSummary'
   | 'ReplicaExportLocation'
+  | 'ShareServerSummary'
+  | 'ShareServer'
+  | 'ShareServerFilter'
+  | 'ShareServerManage'
+  | 'ShareServerResetStatus'
+  | 'ShareServerResetTaskState'
+  | 'ShareServerMigration'
+  | 'ShareServerMigrationAbilities'
+  | 'ShareServerMigrationRequested'
+  | 'ShareServerMigrationSupported'
+  | 'ShareServerMigrationCompleted'
+  | 'ShareServerMigrationProgress'
   | 'ShareTransferSummary'
   | 'ShareTransfer'
   | 'ShareTransferCreated'
@@ -1085,6 +1097,105 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'metadata', since: 87, until: 99 },
     { name: 'replica_state', since: 0, until: 99 },
     { name: 'availability_zone', since: 0, until: 99 },
+  ],
+  ShareServerSummary: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'updated_at', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'host', since: 0, until: 99 },
+    { name: 'share_network_name', since: 0, until: 99 },
+    { name: 'share_network_id', since: 0, until: 99 },
+    { name: 'is_auto_deletable', since: 49, until: 99 },
+    { name: 'identifier', since: 49, until: 99 },
+    { name: 'share_network_subnet_id', since: 51, until: 69 },
+    { name: 'task_state', since: 57, until: 99 },
+    { name: 'source_share_server_id', since: 57, until: 99 },
+    { name: 'security_service_update_support', since: 63, until: 99 },
+    { name: 'share_network_subnet_ids', since: 70, until: 99 },
+    { name: 'network_allocation_update_support', since: 70, until: 99 },
+    { name: 'encryption_key_ref', since: 90, until: 99 },
+  ],
+  ShareServer: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'updated_at', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'host', since: 0, until: 99 },
+    { name: 'share_network_name', since: 0, until: 99 },
+    { name: 'share_network_id', since: 0, until: 99 },
+    { name: 'is_auto_deletable', since: 49, until: 99 },
+    { name: 'identifier', since: 49, until: 99 },
+    { name: 'share_network_subnet_id', since: 51, until: 69 },
+    { name: 'task_state', since: 57, until: 99 },
+    { name: 'source_share_server_id', since: 57, until: 99 },
+    { name: 'security_service_update_support', since: 63, until: 99 },
+    { name: 'share_network_subnet_ids', since: 70, until: 99 },
+    { name: 'network_allocation_update_support', since: 70, until: 99 },
+    { name: 'encryption_key_ref', since: 90, until: 99 },
+    { name: 'created_at', since: 0, until: 99 },
+    { name: 'backend_details', since: 0, until: 99 },
+  ],
+  ShareServerFilter: [
+    { name: 'id', since: 0, until: 99 },
+    { name: 'host', since: 0, until: 99 },
+    { name: 'status', since: 0, until: 99 },
+    { name: 'project_id', since: 0, until: 99 },
+    { name: 'share_network', since: 0, until: 99 },
+    { name: 'share_network_id', since: 0, until: 99 },
+    { name: 'share_network_subnet_id', since: 0, until: 99 },
+    { name: 'identifier', since: 0, until: 99 },
+    { name: 'source_share_server_id', since: 0, until: 99 },
+    { name: 'task_state', since: 0, until: 99 },
+    { name: 'encryption_key_ref', since: 0, until: 99 },
+  ],
+  ShareServerManage: [
+    { name: 'host', since: 0, until: 99 },
+    { name: 'share_network_id', since: 0, until: 99 },
+    { name: 'identifier', since: 0, until: 99 },
+    { name: 'share_network_subnet_id', since: 51, until: 99 },
+    { name: 'driver_options', since: 0, until: 99 },
+  ],
+  ShareServerResetStatus: [
+    { name: 'status', since: 0, until: 99 },
+  ],
+  ShareServerResetTaskState: [
+    { name: 'task_state', since: 0, until: 99 },
+  ],
+  ShareServerMigration: [
+    { name: 'host', since: 0, until: 99 },
+    { name: 'writable', since: 0, until: 99 },
+    { name: 'nondisruptive', since: 0, until: 99 },
+    { name: 'preserve_snapshots', since: 0, until: 99 },
+    { name: 'new_share_network_id', since: 0, until: 99 },
+  ],
+  ShareServerMigrationAbilities: [
+    { name: 'compatible', since: 0, until: 99 },
+    { name: 'requested_capabilities', since: 0, until: 99, schema: 'ShareServerMigrationRequested' },
+    { name: 'supported_capabilities', since: 0, until: 99, schema: 'ShareServerMigrationSupported' },
+  ],
+  ShareServerMigrationRequested: [
+    { name: 'writable', since: 0, until: 99 },
+    { name: 'nondisruptive', since: 0, until: 99 },
+    { name: 'preserve_snapshots', since: 0, until: 99 },
+    { name: 'share_network_id', since: 0, until: 99 },
+    { name: 'host', since: 0, until: 99 },
+  ],
+  ShareServerMigrationSupported: [
+    { name: 'writable', since: 0, until: 99 },
+    { name: 'nondisruptive', since: 0, until: 99 },
+    { name: 'preserve_snapshots', since: 0, until: 99 },
+    { name: 'share_network_id', since: 0, until: 99 },
+    { name: 'migration_cancel', since: 0, until: 99 },
+    { name: 'migration_get_progress', since: 0, until: 99 },
+  ],
+  ShareServerMigrationCompleted: [
+    { name: 'destination_share_server_id', since: 0, until: 99 },
+  ],
+  ShareServerMigrationProgress: [
+    { name: 'total_progress', since: 0, until: 99 },
+    { name: 'task_state', since: 0, until: 99 },
+    { name: 'destination_share_server_id', since: 0, until: 99 },
   ],
   ShareTransferSummary: [
     { name: 'id', since: 0, until: 99 },

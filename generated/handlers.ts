@@ -1135,6 +1135,97 @@ export interface Operations {
     body: undefined;
     result: { export_location: Schemas['ReplicaExportLocation'] };
   };
+  /** Lists share servers. */
+  listShareServers: {
+    path: None;
+    query: Schemas['ShareServerFilter'];
+    body: undefined;
+    result: { share_servers: Schemas['ShareServerSummary'][] };
+  };
+  /** Shows a share server. */
+  getShareServer: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { share_server: Schemas['ShareServer'] };
+  };
+  /** Shows what the back end keeps about a share server. */
+  getShareServerDetails: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: { details: Schemas['ShareServerDetails'] };
+  };
+  /** Deletes a share server without shares. */
+  deleteShareServer: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Takes a share server that a back end has under management. */
+  manageShareServer: {
+    path: None;
+    query: None;
+    body: Schemas['ShareServerManage'];
+    result: { share_server: Schemas['ShareServer'] };
+  };
+  /** Lets a share server go without tearing it down. */
+  unmanageShareServer: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareServerUnmanage'];
+    result: void;
+  };
+  /** Sets the status of a share server by hand. */
+  resetShareServerStatus: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareServerResetStatus'];
+    result: void;
+  };
+  /** Sets the task state of a share server by hand. */
+  resetShareServerTaskState: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareServerResetTaskState'];
+    result: void;
+  };
+  /** Starts to move a share server to another back end. */
+  startShareServerMigration: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareServerMigration'];
+    result: void;
+  };
+  /** Asks whether a share server could be moved. */
+  checkShareServerMigration: {
+    path: { id: string };
+    query: None;
+    body: Schemas['ShareServerMigration'];
+    result: Schemas['ShareServerMigrationAbilities'];
+  };
+  /** Switches over to where a share server has been moved. */
+  completeShareServerMigration: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: Schemas['ShareServerMigrationCompleted'];
+  };
+  /** Gives the migration of a share server up. */
+  cancelShareServerMigration: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: void;
+  };
+  /** Tells how far the migration of a share server is. */
+  getShareServerMigrationProgress: {
+    path: { id: string };
+    query: None;
+    body: undefined;
+    result: Schemas['ShareServerMigrationProgress'];
+  };
   /** Lists transfers, in short. */
   listShareTransfers: {
     path: None;

@@ -17,6 +17,8 @@ import { quotaSets } from './quotaSets.ts';
 import type { Handlers } from './request.ts';
 import { resourceLocks } from './resourceLocks.ts';
 import { securityServices } from './securityServices.ts';
+import { serverManaging } from './serverManaging.ts';
+import { serverMigration } from './serverMigration.ts';
 import { services } from './services.ts';
 import { shareAccess } from './shareAccess.ts';
 import { shareBackups } from './shareBackups.ts';
@@ -37,6 +39,7 @@ import { shareReplicaMetadata } from './shareReplicaMetadata.ts';
 import { shareReplicas } from './shareReplicas.ts';
 import { shareResize } from './shareResize.ts';
 import { shareRevert } from './shareRevert.ts';
+import { shareServers } from './shareServers.ts';
 import { shareState } from './shareState.ts';
 import { shares } from './shares.ts';
 import { shareTransfers } from './shareTransfers.ts';
@@ -65,6 +68,8 @@ export const handlers = {
   ...quotaSets,
   ...resourceLocks,
   ...securityServices,
+  ...serverManaging,
+  ...serverMigration,
   ...services,
   ...shareAccess,
   ...shareGroupSnapshots,
@@ -84,6 +89,7 @@ export const handlers = {
   ...shareReplicas,
   ...shareResize,
   ...shareRevert,
+  ...shareServers,
   ...shareState,
   ...shareTransfers,
   ...shareTypeAccess,

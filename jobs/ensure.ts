@@ -3,6 +3,7 @@ import { heldRules } from '#db/heldRules.ts';
 import { backendShare, instancesOn, replaceExportLocations } from '#db/shareInstances.ts';
 import type { Driver } from '#drivers/driver.ts';
 import type { Tools } from './job.ts';
+import { ensureServers } from './shareServers.ts';
 
 const ENSURE_DEADLINE_MS = 60_000;
 /** States in which a share is there to be served. */
@@ -14,6 +15,7 @@ const served = new Set([
   'shrinking_error',
   'shrinking_possible_data_loss_error',
   'migrating',
+  'server_migrating',
   'migrating_to',
   'reverting',
   'reverting_error',
@@ -30,7 +32,9 @@ export function isServed(status: string): boolean {
 }
 
 /** Ensures the shares of a back end, `host@backend`; one that can't be is logged and the others go on. */
-export async function ensureBackend(backend: string, driver: Driver, { db, log }: Tools): Promise<void> {
+export async function ensureBackend(backend: string, driver: Driver, tools: Tools): Promise<void> {
+  const { db, log } = tools;
+  await ensureServers(backend, driver, tools);
   const instances = (await instancesOn(db, backend)).filter(({ status }) => isServed(status));
   for (const instance of instances) {
     try {

@@ -4,6 +4,8 @@ import { dataJobs } from './data/attach.ts';
 import { ensureJobs } from './ensureOnDemand.ts';
 import type { AnyJob } from './job.ts';
 import { managingJobs } from './managing.ts';
+import { serverManagingJobs } from './serverManaging.ts';
+import { serverMigrationJobs } from './serverMigration.ts';
 import { shareBackupJobs } from './shareBackups.ts';
 import { shareCopyJobs } from './shareCopy.ts';
 import { shareGroupSnapshotJobs } from './shareGroupSnapshots.ts';
@@ -14,6 +16,7 @@ import { replicaStateJobs } from './shareReplicaState.ts';
 import { replicaJobList } from './shareReplicas.ts';
 import { shareResizeJobs } from './shareResize.ts';
 import { shareRevertJobs } from './shareRevert.ts';
+import { serverJobs } from './shareServers.ts';
 import { shareJobList } from './shares.ts';
 import { snapshotAccessJobs } from './snapshotAccess.ts';
 import { snapshotJobs } from './snapshots.ts';
@@ -34,6 +37,9 @@ export const jobs: ReadonlyMap<string, AnyJob> = new Map(
     ...shareGroupJobList,
     ...shareGroupSnapshotJobs,
     ...shareResizeJobs,
+    ...serverJobs,
+    ...serverManagingJobs,
+    ...serverMigrationJobs,
     ...shareRevertJobs,
     ...snapshotJobs,
     ...snapshotAccessJobs,

@@ -8,6 +8,7 @@ import { mergeMetadata, shareMetadata, snapshotMetadata } from '#db/metadata.ts'
 import { count, makeUsage, type QuotaOwner, release, take } from '#db/quotas.ts';
 import { backendShare, findInstance, type InstanceRow, removeInstance } from '#db/shareInstances.ts';
 import { setReplicaState } from '#db/shareReplicas.ts';
+import { keepUnused } from '#db/shareServers.ts';
 import { lockShare, setShareSize } from '#db/shares.ts';
 import { removeSnapshotInstance, replaceSnapshotExportLocations } from '#db/snapshotInstances.ts';
 import { backendSnapshot, type DrivenSnapshot, findDrivenSnapshot, lockSnapshot } from '#db/snapshots.ts';
@@ -93,6 +94,8 @@ const unmanageShare = job<InstanceRow, void>({
     await driver.manage?.unmanageShare(share, run.signal);
   },
   async succeed(tx, instance) {
+    // The share serves on, and so must what serves it.
+    if (instance.shareServerId !== null) await keepUnused(tx, instance.shareServerId);
     if (!(await removeInstance(tx, instance.id, instance.shareId))) return;
     await release(tx, ownerOf(instance), sharesQuota(instance.size, instance.replicationType));
   },

@@ -30,6 +30,14 @@ export interface JobSettings {
 
 /** What jobs need of a back end's own section, by the names of the options. */
 export interface BackendSettings {
+  max_shares_per_share_server: number;
+  max_share_server_size: number;
+  delete_share_server_with_last_share: boolean;
+  automatic_share_server_cleanup: boolean;
+  /** minutes */
+  unused_share_server_cleanup_interval: number;
+  /** seconds */
+  server_migration_driver_continue_update_interval: number;
   unmanage_remove_access_rules: boolean;
   /** seconds */
   migration_driver_continue_update_interval: number;

@@ -1,6 +1,7 @@
 /** Shares: placed by the scheduler, made and unmade by the worker of their back end. */
 import type { Queries, Tx } from '#db/connection.ts';
 import { insertMessage, type MessageAction, type MessageDetail } from '#db/messages.ts';
+import { forgetServer } from '#db/serverPlacement.ts';
 import { endInstance } from '#db/shareDeletion.ts';
 import { findDrivenMember } from '#db/shareGroupSnapshots.ts';
 import { findShareGroup } from '#db/shareGroups.ts';
@@ -21,6 +22,8 @@ import { type Driver, DriverError, type ExportLocation } from '#drivers/driver.t
 import { job, minutes, type Run } from './job.ts';
 import { PATIENT_ATTEMPTS, placerOf, requestFor, resolveHints } from './placement.ts';
 import type { Outcome } from './scheduler/schedule.ts';
+import { NoShareServer } from './serverPlacement.ts';
+import { isOnBackend, leave, shareOnServer } from './shareOnServer.ts';
 
 interface CreatePayload {
   instanceId: string;
@@ -151,14 +154,22 @@ export const provisionShare = job<Provisioning, ExportLocation[]>({
     return { instance, source: await sourceOf(run.tools.db, instance) };
   },
   async perform({ instance, source }, run) {
-    const { shares } = driverOf(run, instance);
-    if (!isFromSnapshot(instance)) return shares.create(backendShare(instance), run.signal);
+    const driver = driverOf(run, instance);
+    const { shares } = driver;
+    if (!isFromSnapshot(instance))
+      return shares.create(await shareOnServer(instance, driver, run), run.signal);
     if (!source) throw new DriverError('notFound', 'the snapshot that the share is made from is gone');
     if (!shares.createFromSnapshot)
       throw new DriverError('unsupported', 'the back end makes no shares from snapshots');
-    return shares.createFromSnapshot(backendShare(instance), backendSnapshot(source), run.signal);
+    const share = await shareOnServer(instance, driver, run, source.share);
+    return shares.createFromSnapshot(share, backendSnapshot(source), run.signal);
   },
-  undo: ({ instance }, run) => driverOf(run, instance).shares.delete(backendShare(instance), run.signal),
+  async undo({ instance }, run) {
+    const driver = driverOf(run, instance);
+    // Read anew: it may have got a share server since.
+    const now = driver.servers ? await findInstance(run.tools.db, instance.id) : instance;
+    if (now && isOnBackend(now, driver)) await driver.shares.delete(backendShare(now), run.signal);
+  },
   async succeed(tx, { instance }, locations) {
     await replaceExportLocations(tx, instance.id, locations);
     await markLaunched(tx, instance.id);
@@ -166,11 +177,27 @@ export const provisionShare = job<Provisioning, ExportLocation[]>({
     if (instance.replicationType !== null) await setReplicaState(tx, instance.id, 'active');
     await complete(tx, shareLife.create, 'share_instances', instance.id);
   },
-  async fail(tx, { instance }, _error, run) {
+  async fail(tx, { instance }, error, run) {
+    if (error instanceof NoShareServer) {
+      await failWithoutServer(tx, instance, error, run);
+      return;
+    }
     const detail = isFromSnapshot(instance) ? 'driverFailedCreatingFromSnapshot' : 'unknownError';
     await failCreation(tx, instance, run, 'create', detail);
   },
 });
+
+/** The share never came onto a server; whoever tried to make one has told why, or else it is told here. */
+async function failWithoutServer(
+  tx: Tx,
+  instance: InstanceRow,
+  { told }: NoShareServer,
+  run: Run,
+): Promise<void> {
+  await abandon(tx, shareLife.create, 'share_instances', instance.id);
+  await forgetServer(tx, instance.id);
+  if (!told) await tellOfShare(tx, instance, run, 'create', 'noShareServer');
+}
 
 /** Unmakes a share: its exports, its data, its rows, and what it counted. */
 export const deleteShare = job<InstanceRow, void>({
@@ -182,6 +209,7 @@ export const deleteShare = job<InstanceRow, void>({
   },
   async perform(instance, run) {
     const driver = driverOf(run, instance);
+    if (!isOnBackend(instance, driver)) return;
     const share = backendShare(instance);
     try {
       await driver.access.sync(share, [], run.signal);
@@ -194,7 +222,10 @@ export const deleteShare = job<InstanceRow, void>({
       });
     }
   },
-  succeed: (tx, instance) => endInstance(tx, instance),
+  async succeed(tx, instance, _result, run) {
+    await endInstance(tx, instance);
+    await leave(tx, instance, run);
+  },
   async fail(tx, instance, _error, run) {
     await abandon(tx, shareLife.delete, 'share_instances', instance.id);
     await tellOfShare(tx, instance, run, 'delete', 'unknownError');

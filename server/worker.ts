@@ -20,7 +20,7 @@ import { reportReader, reportRegularly } from '#jobs/reports.ts';
 import { startRunner } from '#jobs/runner.ts';
 import { SchedulerConfigurationError, schedulerOptions } from '#jobs/scheduler/options.ts';
 import { replicaStateTask } from '#jobs/shareReplicaState.ts';
-import { periodicTasks } from '#jobs/tasks.ts';
+import { backendTasks, periodicTasks } from '#jobs/tasks.ts';
 import { createNetworkPlugin } from '#network/index.ts';
 import type { Config } from './config/config.ts';
 import { type Role, readWorkerArguments } from './process/arguments.ts';
@@ -86,6 +86,7 @@ run(async () => {
         run: () => heartbeat(db, services),
       },
       ...(roles.has('scheduler') ? periodicTasks(tools) : []),
+      ...[...backends.keys()].flatMap((host) => backendTasks(host, tools)),
       ...replicaTasks(tools, backends, config),
     ],
     log,

@@ -23,6 +23,7 @@ import { type Options, readCommon, readOptions } from '../options.ts';
 import { type Rehearse, readFaults } from './faults.ts';
 import { fakeGroups } from './groups.ts';
 import { fakeReplication } from './replication.ts';
+import { fakeServers } from './servers.ts';
 import { fakeStats } from './stats.ts';
 
 export function createFakeDriver(settings: DriverSettings): Driver {
@@ -32,6 +33,7 @@ export function createFakeDriver(settings: DriverSettings): Driver {
   const stats = fakeStats(options, common);
   return {
     ...storage(options, rehearse),
+    ...(common.handlesShareServers ? { servers: fakeServers(rehearse, shareLocations) } : {}),
     // as its report says: replicas need a back end whose servers aren't per share network
     ...(common.handlesShareServers ? {} : { replication: fakeReplication(rehearse, shareLocations) }),
     groups: fakeGroups(rehearse, snapshotMade),

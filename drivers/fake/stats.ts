@@ -34,6 +34,7 @@ export function fakeStats(options: Options, common: CommonReport): BackendStats 
     network_allocation_update_support: true,
     share_server_multiple_subnet_support: true,
     share_replicas_migration_support: true,
+    ...(common.handlesShareServers ? { share_server_migration_support: serverMigration } : {}),
     encryption_support: ['share_server'],
     qos_type_support: true,
     ipv4_support: true,
@@ -43,6 +44,15 @@ export function fakeStats(options: Options, common: CommonReport): BackendStats 
     pools: fakePools(options, common),
   };
 }
+
+/** What the migration of a share server can do, as ShareServerMigration.check answers it. */
+const serverMigration = {
+  writable: true,
+  nondisruptive: false,
+  preserve_snapshots: true,
+  migration_cancel: true,
+  migration_get_progress: true,
+};
 
 function fakePools(options: Options, common: CommonReport): PoolStats[] {
   const described = options.text('fake_driver_pools', `fake_pool_for_${common.backendName}:1230:1210`);

@@ -23,11 +23,15 @@ import { Placer } from '#jobs/placement.ts';
 import { runJob } from '#jobs/runner.ts';
 import { defaultSettings as schedulerSettings } from '#jobs/scheduler/options.ts';
 import type { BackendSettings } from '#jobs/settings.ts';
+import { cleanUpServers } from '#jobs/shareServers.ts';
 import { RequestCtx } from '#server/http/ctx.ts';
+import { addNetwork, testNetworks, type WorldNetwork } from './networks.ts';
 import { startTestDatabase } from './services.ts';
 
 /** The back end of the world's shares. */
 export const HOST = 'testhost@fake';
+/** One beside it that handles share servers, without shares so far. */
+export const SERVERS_HOST = 'testhost@servers';
 const settings = {
   ...schedulerSettings,
   osapi_max_limit: 1000,
@@ -75,6 +79,12 @@ export interface World {
   setQuota(projectId: string, resource: string, limit: number): Promise<void>;
   /** Gives the back end other options (drivers/fake): failures, delays. */
   rebuild(options?: Record<string, string>): Promise<void>;
+  /** The same for the one that handles share servers; `addresses` is how many its network has for tenants. */
+  rebuildServers(options?: Record<string, string>, addresses?: number): Promise<void>;
+  /** The periodic look for share servers that are unused. */
+  cleanUpServers(): Promise<void>;
+  /** A share network with one subnet for every zone, in a new project unless said. */
+  network(projectId?: string): Promise<WorldNetwork>;
   /** Has the back end open shares to the data worker, each a directory of its id in here, and backups go to `target`. */
   openShares(directory: string, target: string | null): void;
   /** What jobs read of the back end's section: to be changed at will. */
@@ -99,15 +109,21 @@ export async function startWorld(): Promise<World> {
     unmanage_remove_access_rules: false,
     migration_driver_continue_update_interval: 0.02,
     migration_ignore_files: ['lost+found'],
+    ...serverOptions,
   };
   let opened: { data?: DataAccess } = {};
   const jobSettings = { ...settings };
+  let withServers: Driver = await fakeDriver(handlingServers);
+  let networks = testNetworks(db);
+  const drivers = (backend: string) =>
+    backend === HOST ? { ...driver, ...opened } : backend === SERVERS_HOST ? withServers : undefined;
   const tools = {
     db,
     settings: jobSettings,
     log: () => {},
-    driver: (backend: string) => (backend === HOST ? { ...driver, ...opened } : undefined),
-    options: (backend: string) => (backend === HOST ? backendOptions : undefined),
+    driver: drivers,
+    options: (backend: string) => (drivers(backend) ? backendOptions : undefined),
+    network: (backend: string) => (backend === SERVERS_HOST ? networks : undefined),
     reports: async () => [{ host: HOST, at: now(), stats: await driver.stats(new AbortController().signal) }],
   } as unknown as Tools;
   tools.placer = new Placer(tools);
@@ -129,7 +145,9 @@ export async function startWorld(): Promise<World> {
         db,
         settings: settings as unknown as Settings,
         enforcer,
-        reports: async () => [],
+        reports: async () => [
+          { host: SERVERS_HOST, at: now(), stats: await withServers.stats(AbortSignal.timeout(1000)) },
+        ],
         explanation: async () => null,
       };
       const links = { self: 'http://here/v2', bookmark: 'http://here' };
@@ -148,6 +166,12 @@ export async function startWorld(): Promise<World> {
     async rebuild(options) {
       driver = await fakeDriver(options);
     },
+    async rebuildServers(options = {}, addresses) {
+      withServers = await fakeDriver({ ...handlingServers, ...options });
+      networks = testNetworks(db, addresses);
+    },
+    cleanUpServers: () => cleanUpServers(SERVERS_HOST, tools),
+    network: (projectId = randomUUID()) => addNetwork(db, projectId),
     openShares(directory, target) {
       opened = { data: directories(directory) };
       jobSettings.backup_mount_export = target;
@@ -179,6 +203,17 @@ export async function startWorld(): Promise<World> {
     },
   };
 }
+
+const serverOptions = {
+  max_shares_per_share_server: -1,
+  max_share_server_size: -1,
+  delete_share_server_with_last_share: false,
+  automatic_share_server_cleanup: true,
+  unused_share_server_cleanup_interval: 10,
+  server_migration_driver_continue_update_interval: 900,
+};
+
+const handlingServers = { driver_handles_share_servers: 'True' };
 
 /** Shares as directories that are there for as long as they are attached. */
 function directories(root: string): DataAccess {
