@@ -136,7 +136,7 @@ async function check(ctx: Ctx, asked: Asked): Promise<Plan> {
   const size = sizeOf(asked.size, source);
   const type = await typeOf(ctx, asked, source);
   const protocol = protocolOf(ctx, asked.share_proto ?? undefined, source);
-  checkType(asked, type, size);
+  checkType(type, size);
   if (group) refuseForeignType(group, type);
   const shareNetworkId = await shareNetworkOf(ctx, {
     asked: asked.share_network_id,
@@ -267,7 +267,7 @@ function protocolOf(ctx: Ctx, asked: string | undefined, source: Source | null):
   return protocol;
 }
 
-function checkType(asked: Asked, type: ShareTypeRow | null, size: number): void {
+function checkType(type: ShareTypeRow | null, size: number): void {
   const specs = type?.extra_specs ?? {};
   const problem = sizeProblem(specs, size, 'create');
   if (problem) throw fault('invalidInput', { reason: `share type ${type!.name}: ${problem}` });
