@@ -121,6 +121,7 @@ export function backendShare(row: InstanceRow): BackendShare {
     projectId: row.projectId,
     size: row.size,
     protocol: row.protocol,
+    backend: row.host?.split('#')[0] ?? null,
     pool: row.host?.split('#')[1] ?? '',
     shareTypeId: row.shareTypeId,
     extraSpecs: row.extraSpecs,

@@ -9,6 +9,8 @@ export interface BackendShare {
   size: number;
   /** upper case: NFS, CIFS… */
   protocol: string;
+  /** `host@backend`, where it matters that it may be another one than the one that is asked */
+  backend?: string | null;
   /** pool name within the back end, the part after `#` in the host */
   pool: string;
   shareTypeId: string | null;

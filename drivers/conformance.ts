@@ -437,6 +437,129 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
       await driver.servers!.teardown(to, soon());
     });
 
+    test('snapshots the shares of a group together, twice as once', async () => {
+      const { groups, snapshots } = driver;
+      if (groups === undefined) return;
+      const group = { id: randomUUID(), projectId: 'a1'.repeat(16), pool, ...(server && { server }) };
+      for (const _ of [1, 2]) await groups.create(group, soon());
+      const shares = [await created(), await created()];
+      for (const share of shares) await driver.access.sync(share, [anyone], soon());
+      for (const share of shares) await bench.data?.write(share, 'file', 'then');
+      const members = shares.map(someSnapshot);
+      const snapshot = { id: randomUUID(), group, members };
+      const made = await groups.createSnapshot(snapshot, soon());
+      expect([...made.keys()].sort()).toEqual(members.map(({ id }) => id).sort());
+      expect(await groups.createSnapshot(snapshot, soon())).toEqual(made);
+      for (const share of shares) await bench.data?.write(share, 'file', 'now');
+      await driver.revert?.toSnapshot(shares[0]!, members[0]!, [anyone], soon());
+      if (bench.data && driver.revert) expect(await bench.data.read(shares[0]!, 'file')).toBe('then');
+      for (const _ of [1, 2]) await groups.deleteSnapshot(snapshot, soon());
+      // whoever deletes the members one by one finds nothing left
+      if (snapshots) for (const member of members) await snapshots.delete(member, soon());
+      for (const share of shares) await driver.shares.delete(share, soon());
+      for (const _ of [1, 2]) await groups.delete(group, soon());
+    });
+
+    test('keeps a replica near to the active one, and puts it in its place', async () => {
+      const { replication } = driver;
+      if (replication === undefined || driver.snapshots === undefined) return;
+      const active = { ...(await created({ size: 2 })), replicaState: 'active' as const };
+      await driver.access.sync(active, [anyone], soon());
+      await bench.data?.write(active, 'file', 'first');
+      const snapshot = someSnapshot(active);
+      await driver.snapshots.create(snapshot, soon());
+      await bench.data?.write(active, 'file', 'second');
+      const second = (await driver.stats(soon())).pools[1]?.pool_name ?? pool;
+      const wanted = { ...fresh({ pool: second, size: 2 }), replicaState: null };
+      const copied = { ...someSnapshot(wanted), snapshotId: snapshot.snapshotId, source: snapshot };
+      const made = await replication.create(wanted, active, [anyone], [copied], soon());
+      expect((await replication.create(wanted, active, [anyone], [copied], soon())).exportLocations).toEqual(
+        made.exportLocations,
+      );
+      const replica = { ...wanted, ...made };
+      if (bench.data) {
+        expect(await bench.data.read(replica, 'file')).toBe('second');
+        await expect(bench.data.write(replica, 'file', 'mine')).rejects.toThrow();
+        await bench.data.write(active, 'file', 'third');
+      }
+      for (const _ of [1, 2])
+        expect(await replication.update(replica, active, [anyone], [copied], soon())).toBe('in_sync');
+      if (bench.data) expect(await bench.data.read(replica, 'file')).toBe('third');
+
+      await bench.data?.write(active, 'file', 'fourth');
+      const changes = await replication.promote(replica, [active, replica], [anyone], null, soon());
+      expect(changes.find(({ id }) => id === replica.id)?.replicaState).toBe('active');
+      if (bench.data) {
+        expect(await bench.data.read(replica, 'file')).toBe('fourth');
+        await bench.data.write(replica, 'file', 'fifth');
+        // doing it again must not undo what its users did since
+        await replication.promote(replica, [active, replica], [anyone], null, soon());
+        expect(await bench.data.read(replica, 'file')).toBe('fifth');
+        await expect(bench.data.write(active, 'file', 'mine')).rejects.toThrow();
+      }
+      const now = { ...replica, replicaState: 'active' as const };
+      const former = { ...active, replicaState: 'in_sync' as const };
+      await replication.update(former, now, [anyone], [], soon());
+      if (bench.data) expect(await bench.data.read(former, 'file')).toBe('fifth');
+      await driver.revert?.toSnapshot(now, copied, [anyone], soon());
+      if (bench.data && driver.revert) expect(await bench.data.read(now, 'file')).toBe('first');
+      for (const _ of [1, 2]) await replication.delete(former, [snapshot], soon());
+      await driver.snapshots.delete(copied, soon());
+      await driver.shares.delete(now, soon());
+    }, 60_000);
+
+    test('moves a share to another pool, or leaves it where it was', async () => {
+      const { migration } = driver;
+      const pools = (await driver.stats(soon())).pools;
+      if (migration === undefined || pools.length < 2) return;
+      const source = await created();
+      await driver.access.sync(source, [anyone], soon());
+      await bench.data?.write(source, 'file', 'first');
+      const destination = fresh({ pool: pools[1]!.pool_name });
+      expect((await migration.check(source, destination, soon())).compatible).toBe(true);
+      const phase = async (): Promise<void> => {
+        for (const _ of [1, 2]) await migration.start(source, destination, soon());
+        for (const end = Date.now() + 30_000; !(await migration.continue(source, destination, soon())); )
+          expect(Date.now()).toBeLessThan(end);
+        expect(await migration.progress(source, destination, soon())).toBe(100);
+      };
+      await phase();
+      for (const _ of [1, 2]) await migration.cancel(source, destination, soon());
+      await bench.data?.write(source, 'file', 'second');
+      await phase();
+      // it serves on meanwhile
+      await bench.data?.write(source, 'file', 'third');
+      const exportLocations = await migration.complete(source, destination, [anyone], soon());
+      const moved = { ...destination, exportLocations };
+      if (bench.data) {
+        expect(await bench.data.read(moved, 'file')).toBe('third');
+        await expect(bench.data.write(source, 'file', 'late')).rejects.toThrow();
+        await bench.data.write(moved, 'file', 'fourth');
+      }
+      expect(await migration.complete(source, destination, [anyone], soon())).toEqual(exportLocations);
+      if (bench.data) expect(await bench.data.read(moved, 'file')).toBe('fourth');
+      await driver.shares.delete(source, soon());
+      await driver.shares.delete(moved, soon());
+    }, 60_000);
+
+    test('makes a share in another pool from a snapshot', async () => {
+      const pools = (await driver.stats(soon())).pools;
+      if (driver.shares.createFromSnapshot === undefined || driver.snapshots === undefined || !pools[1])
+        return;
+      const origin = await created();
+      await driver.access.sync(origin, [anyone], soon());
+      await bench.data?.write(origin, 'file', 'before');
+      const snapshot = someSnapshot(origin);
+      await driver.snapshots.create(snapshot, soon());
+      const clone = fresh({ pool: pools[1].pool_name });
+      const exportLocations = await driver.shares.createFromSnapshot(clone, snapshot, soon());
+      const copy = { ...clone, exportLocations };
+      await driver.access.sync(copy, [anyone], soon());
+      if (bench.data) expect(await bench.data.read(copy, 'file')).toBe('before');
+      await driver.snapshots.delete(snapshot, soon());
+      for (const share of [origin, copy]) await driver.shares.delete(share, soon());
+    });
+
     test('opens a share to the data worker, for reading or for writing, twice as once', async () => {
       if (driver.data === undefined) return;
       const share = await created();

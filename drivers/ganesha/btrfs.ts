@@ -7,16 +7,17 @@
  *   <state directory>/volumes/              its top: shares/<id>, snapshots/<id>
  *   <state directory>/exported/<kind>/<id>  the mounts
  */
-import { chmod, mkdir, rm, rmdir, stat, statfs } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DriverError } from '../driver.ts';
 import { run } from './command.ts';
+import { copyFiles } from './copying.ts';
 import { closeLoop, type LoopFileSystem, openLoop } from './loopDevice.ts';
 import { mountAt, mountsBelow, unmount } from './mounts.ts';
 import { Quotas } from './quotas.ts';
 import { restoreFiles } from './restore.ts';
 import { type Capacity, type Storage, type Volume, type VolumeKind, volumeKinds } from './storage.ts';
-import { moveVolume, originOf } from './volumeMoves.ts';
+import { moveVolume, originOf, setReadOnly } from './volumeMoves.ts';
 
 export interface BtrfsSettings {
   dataDirectory: string;
@@ -27,6 +28,7 @@ export interface BtrfsSettings {
 
 export class BtrfsStorage implements Storage {
   readonly enforcesSize = true;
+  readonly instantSnapshots = true;
   readonly #settings: BtrfsSettings;
   readonly #top: string;
   readonly #exported: string;
@@ -52,7 +54,7 @@ export class BtrfsStorage implements Storage {
     await mkdir(this.#exported, { recursive: true, mode: 0o700 });
     this.#quotas = new Quotas(this.#top, this.#fileSystem.sysfs);
     await this.#quotas.enable(signal);
-    for (const kind of volumeKinds) await mkdir(join(this.#top, kind), { recursive: true });
+    for (const place of [...volumeKinds, 'frozen']) await mkdir(join(this.#top, place), { recursive: true });
     await this.#list(signal);
   }
 
@@ -78,7 +80,8 @@ export class BtrfsStorage implements Storage {
     for (const [, id, path] of listed.matchAll(/^ID (\d+) .* path (\S+)$/gm))
       this.#subvolumes.set(path!, Number(id));
     for (const [path] of this.#subvolumes) {
-      if (!path.includes('/.')) continue; // a draft of a process that was killed
+      // what a process that was killed had begun
+      if (!path.includes('/.') && !path.startsWith('frozen/')) continue;
       await run('btrfs', ['subvolume', 'delete', join(this.#top, path)], { signal });
       this.#subvolumes.delete(path);
     }
@@ -108,6 +111,49 @@ export class BtrfsStorage implements Storage {
     await this.resize(id, size, signal);
   }
 
+  async receive(id: string, from: string, size: number, signal: AbortSignal): Promise<void> {
+    const [path, draft] = [this.#path('shares', id), this.#path('shares', `.${id}`)];
+    if (!(await isDirectory(path))) {
+      if (!(await isDirectory(draft))) await run('btrfs', ['subvolume', 'create', draft], { signal });
+      await copyFiles(from, draft, signal);
+      await rename(draft, path);
+    }
+    await this.#found('shares', id, signal);
+    await this.resize(id, size, signal);
+  }
+
+  async fill(id: string, from: string, size: number, signal: AbortSignal): Promise<void> {
+    await this.#unlimited(id, size, signal, () => copyFiles(from, this.#path('shares', id), signal));
+  }
+
+  async receiveSnapshot(id: string, snapshotId: string, from: string, signal: AbortSignal): Promise<void> {
+    const [path, draft] = [this.#path('snapshots', snapshotId), this.#path('snapshots', `.${snapshotId}`)];
+    if (!(await isDirectory(path))) {
+      if (await isDirectory(draft)) await run('btrfs', ['subvolume', 'delete', draft], { signal });
+      await run('btrfs', ['subvolume', 'snapshot', this.#path('shares', id), draft], { signal });
+      await copyFiles(from, draft, signal);
+      await rename(draft, path);
+    }
+    await setReadOnly(path, true, signal);
+    await this.#found('snapshots', snapshotId, signal);
+  }
+
+  async freeze(id: string, as: string, signal: AbortSignal): Promise<string> {
+    await this.thaw(as, signal);
+    const path = join(this.#top, 'frozen', as);
+    await run('btrfs', ['subvolume', 'snapshot', '-r', this.#path('shares', id), path], { signal });
+    return path;
+  }
+
+  async thaw(as: string, signal: AbortSignal): Promise<void> {
+    const path = join(this.#top, 'frozen', as);
+    if (await isDirectory(path)) await run('btrfs', ['subvolume', 'delete', path], { signal });
+  }
+
+  async flush(signal: AbortSignal): Promise<void> {
+    await run('btrfs', ['filesystem', 'sync', this.#top], { signal });
+  }
+
   async resize(id: string, size: number, signal: AbortSignal): Promise<void> {
     await this.#quota.limit(this.#subvolume({ kind: 'shares', id }), size, signal);
   }
@@ -117,7 +163,7 @@ export class BtrfsStorage implements Storage {
   }
 
   async used(volume: Volume, signal: AbortSignal): Promise<number> {
-    await run('btrfs', ['filesystem', 'sync', this.#top], { signal });
+    await this.flush(signal);
     const usage = await this.#quota.usage(this.#subvolume(volume));
     if (usage === null) throw new DriverError('failed', `the kernel has no quota group of ${key(volume)}`);
     return usage.referenced;
@@ -131,11 +177,16 @@ export class BtrfsStorage implements Storage {
   }
 
   async revert(id: string, snapshotId: string, size: number, signal: AbortSignal): Promise<void> {
+    const [from, to] = [this.#path('snapshots', snapshotId), this.#path('shares', id)];
+    await this.#unlimited(id, size, signal, () => restoreFiles(from, to, 'always', signal));
+  }
+
+  /** A full share has no room for the change from one state to another. */
+  async #unlimited(id: string, size: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     const subvolume = this.#subvolume({ kind: 'shares', id });
-    // a full share has no room for the change from one state to the other
     await this.#quota.limit(subvolume, null, signal);
     try {
-      await restoreFiles(this.#path('snapshots', snapshotId), this.#path('shares', id), 'always', signal);
+      await work();
     } finally {
       await this.#quota.limit(subvolume, size, AbortSignal.timeout(10_000));
     }

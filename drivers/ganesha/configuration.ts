@@ -11,7 +11,10 @@ export interface ServerSettings {
   recoveryDirectory: string;
 }
 
-/** Everything but the exports. */
+/**
+ * Everything but the exports. Names aren't cached: the driver and the data worker put files in the place of others,
+ * and the old ones would be looked for.
+ */
 export function serverBlocks(settings: ServerSettings): string {
   const grace =
     settings.gracePeriod === 0
@@ -32,6 +35,7 @@ NFSv4 {
   RecoveryRoot = ${quoted(settings.recoveryDirectory)};
   Only_Numeric_Owners = true;
 }
+MDCACHE { Dir_Chunk = 0; }
 LOG { Default_Log_Level = EVENT; COMPONENTS { CONFIG = CRIT; FSAL = MAJ; } }
 `;
 }

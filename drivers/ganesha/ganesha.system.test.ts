@@ -1,22 +1,13 @@
 /** The gateway as its clients see it: real NFS over a real server. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NfsError } from '#server/local/nfs/client.ts';
 import { anyone, failure, someRule, someShare, someSnapshot, soon } from '../conformance.ts';
 import type { AccessRule, BackendShare, Driver } from '../driver.ts';
-import { allocate, describeHere, type GaneshaBench, ganeshaBench } from './workbench.ts';
+import { allocate, describeHere, type GaneshaBench, ganeshaBench, until } from './workbench.ts';
 
 const here = (to: string, level: 'rw' | 'ro' = 'rw'): AccessRule => someRule('ip', to, level);
 
@@ -28,17 +19,6 @@ async function outcome(call: Promise<unknown>): Promise<string> {
   } catch (error) {
     if (error instanceof NfsError) return error.code;
     throw error;
-  }
-}
-
-async function until(works: () => Promise<unknown>, patience = 15_000): Promise<void> {
-  for (const end = Date.now() + patience; ; await sleep(50)) {
-    try {
-      await works();
-      return;
-    } catch (error) {
-      if (Date.now() > end) throw error;
-    }
   }
 }
 
@@ -246,98 +226,6 @@ describeHere('the gateway', () => {
     await nfs.pwrite(handle, 0, 'BEFORE');
     expect(await nfs.read('/file')).toBe('BEFORE');
     await driver.shares.shrink!({ ...one, size: 2 }, 1, soon());
-  });
-
-  test('a share that is let go serves on, and is taken back without its clients noticing', async () => {
-    const one = await share([here('127.0.0.1')], 3);
-    const nfs = await bench.mount(one);
-    await nfs.write('/file', 'text');
-    const handle = await nfs.open('/file');
-    await driver.manage!.unmanageShare(one, soon());
-    expect(await nfs.pread(handle, 0, 4)).toBe('text');
-    const taken = someShare('ganesha', { exportLocations: one.exportLocations! });
-    const { size, exportLocations } = await driver.manage!.share(taken, {}, soon());
-    expect({ size, exportLocations }).toEqual({ size: 3, exportLocations: one.exportLocations });
-    await nfs.pwrite(handle, 0, 'TEXT');
-    expect(await (await bench.mount(one)).read('/file')).toBe('TEXT');
-    // another one, even of the first one's id, is apart from it
-    await driver.shares.delete(one, soon());
-    expect(await nfs.pread(handle, 0, 4)).toBe('TEXT');
-    await driver.stop();
-    driver = await bench.again();
-    await driver.start(soon());
-    expect(await driver.shares.ensure({ ...taken, exportLocations }, [anyone], soon())).toBeNull();
-    await until(async () => expect(await nfs.pread(handle, 0, 4)).toBe('TEXT'));
-    await driver.shares.delete(taken, soon());
-    expect(existsSync(bench.inside(taken))).toBe(false);
-  });
-
-  test("an operator's directory becomes a share, its files as they were", async () => {
-    const directory = join(bench.stateDirectory, 'volumes/unmanaged/old_data');
-    mkdirSync(join(directory, 'below'), { recursive: true, mode: 0o750 });
-    await allocate(join(directory, 'below/big'), 1500 * 1024 ** 2);
-    writeFileSync(join(directory, 'file'), 'text', { mode: 0o604 });
-    chownSync(join(directory, 'file'), 1234, 5678);
-    utimesSync(join(directory, 'file'), 1, 2);
-    const location = [{ path: '127.0.0.1:/shares/old_data', isAdminOnly: false }];
-    const taken = someShare('ganesha', { exportLocations: location });
-    expect(await failure(driver.manage!.share(taken, { size: '1' }, soon()))).toBe('invalid');
-    const { size, exportLocations } = await driver.manage!.share(taken, {}, soon());
-    expect(size).toBe(2);
-    expect(exportLocations[0]!.path).toBe(location[0]!.path);
-    const { mode, uid, gid, mtimeMs } = statSync(join(bench.inside(taken), 'file'));
-    expect({ mode: mode & 0o777, uid, gid, mtimeMs }).toEqual({
-      mode: 0o604,
-      uid: 1234,
-      gid: 5678,
-      mtimeMs: 2000,
-    });
-    expect(existsSync(directory)).toBe(false);
-    await driver.access.sync(taken, [anyone], soon());
-    expect(await (await bench.mount({ exportLocations })).read('/file')).toBe('text');
-    await driver.shares.delete(taken, soon());
-  });
-
-  test('nothing but what waits in its place can be taken', async () => {
-    const one = await share();
-    for (const path of [
-      one.exportLocations![0]!.path,
-      '127.0.0.1:/shares/nothing',
-      '127.0.0.1:/shares/../../etc',
-      '127.0.0.1:/shares/..',
-      '127.0.0.1:/etc',
-      '127.0.0.1:/shares/.gone',
-      '192.0.2.1:/shares/old_data',
-      'old_data',
-    ]) {
-      const taken = someShare('ganesha', { exportLocations: [{ path, isAdminOnly: false }] });
-      expect(await failure(driver.manage!.share(taken, {}, soon()))).toMatch(/^(invalid|notFound)$/);
-      expect(existsSync(bench.inside(taken))).toBe(false);
-    }
-    const other = someSnapshot(await share());
-    await driver.snapshots!.create(other, soon());
-    await driver.manage!.unmanageSnapshot!(other, soon());
-    const taken = { ...someSnapshot(one), providerLocation: `snapshots/${other.id}` };
-    expect(await failure(driver.manage!.snapshot!(taken, {}, soon()))).toBe('invalid');
-  });
-
-  test('a mount point name is the last part of the export path, once', async () => {
-    const named = someShare('ganesha', { mountPointName: 'team_music' });
-    const exportLocations = await driver.shares.create(named, soon());
-    expect(exportLocations[0]!.path).toBe('127.0.0.1:/shares/team_music');
-    await driver.access.sync(named, [anyone], soon());
-    await (await bench.mount({ exportLocations })).write('/file', 'text');
-    const second = someShare('ganesha', { mountPointName: 'team_music' });
-    expect(await failure(driver.shares.create(second, soon()))).toBe('invalid');
-    await driver.shares.delete(second, soon());
-    for (const mountPointName of ['../x', 'a/b', 'a b', '"'])
-      expect(await failure(driver.shares.create(someShare('ganesha', { mountPointName }), soon()))).toBe(
-        'invalid',
-      );
-    await driver.manage!.unmanageShare(named, soon());
-    const taken = someShare('ganesha', { exportLocations });
-    expect((await driver.manage!.share(taken, {}, soon())).exportLocations).toEqual(exportLocations);
-    await driver.shares.delete(taken, soon());
   });
 
   test('no id leads out of its place', async () => {

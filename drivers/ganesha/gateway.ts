@@ -128,6 +128,11 @@ export class Gateway {
     throw new DriverError('invalid', `this back end has no pool ${JSON.stringify(pool)}`);
   }
 
+  /** Whether the share is on this back end, not on another. */
+  isOurs({ backend, pool }: BackendShare): boolean {
+    return (backend ?? this.#settings.host) === this.#settings.host && this.options.pools.includes(pool);
+  }
+
   /** Exports a volume; what isn't said stays as it was, and a new one is open to nobody. */
   async publish(home: Home, publication: Publication, signal: AbortSignal): Promise<void> {
     const { volume: at, pool, storage, serving } = home;

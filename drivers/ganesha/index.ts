@@ -9,7 +9,10 @@ import type { Driver, DriverSettings } from '../driver.ts';
 import { giveUpIf } from './command.ts';
 import { gatewayData } from './data.ts';
 import { Gateway } from './gateway.ts';
+import { gatewayGroups } from './groups.ts';
 import { gatewayManaging } from './managing.ts';
+import { gatewayMigration } from './migration.ts';
+import { gatewayReplication } from './replication.ts';
 import { readGaneshaOptions } from './settings.ts';
 import { gatewayServers } from './shareServers.ts';
 import { gatewayAccess, gatewayRevert, gatewayShares } from './shares.ts';
@@ -17,7 +20,8 @@ import { gatewaySnapshots } from './snapshots.ts';
 import { gatewayStats } from './stats.ts';
 
 export function createGaneshaDriver(settings: DriverSettings): Driver {
-  const gateway = new Gateway(settings, readGaneshaOptions(settings));
+  const options = readGaneshaOptions(settings);
+  const gateway = new Gateway(settings, options);
   return {
     ...(gateway.servers && { servers: gatewayServers(gateway, gateway.servers) }),
     shares: gatewayShares(gateway),
@@ -25,6 +29,9 @@ export function createGaneshaDriver(settings: DriverSettings): Driver {
     snapshots: gatewaySnapshots(gateway),
     revert: gatewayRevert(gateway),
     manage: gatewayManaging(gateway),
+    groups: gatewayGroups(gateway),
+    ...(options.replicates && { replication: gatewayReplication(gateway) }),
+    ...(options.pools.length > 1 && { migration: gatewayMigration(gateway) }),
     data: gatewayData(gateway),
     start: (signal) => gateway.start(signal),
     async stats(signal) {

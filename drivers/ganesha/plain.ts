@@ -10,12 +10,14 @@ import { chmod, mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { DriverError } from '../driver.ts';
 import { run } from './command.ts';
+import { copyFiles } from './copying.ts';
 import { readIfThere, writeWhole } from './files.ts';
 import { restoreFiles } from './restore.ts';
 import { type Capacity, type Storage, type Volume, type VolumeKind, volumeKinds } from './storage.ts';
 
 export class PlainStorage implements Storage {
   readonly enforcesSize = false;
+  readonly instantSnapshots = false;
   readonly #root: string;
 
   constructor(dataDirectory: string) {
@@ -44,9 +46,31 @@ export class PlainStorage implements Storage {
   }
 
   async clone(id: string, snapshotId: string, size: number, signal: AbortSignal): Promise<void> {
-    await this.#copy({ kind: 'snapshots', id: snapshotId }, { kind: 'shares', id }, signal);
+    await this.#copy(this.#path('snapshots', snapshotId), { kind: 'shares', id }, signal);
     await this.resize(id, size, signal);
   }
+
+  async receive(id: string, from: string, size: number, signal: AbortSignal): Promise<void> {
+    await this.#copy(from, { kind: 'shares', id }, signal);
+    await this.resize(id, size, signal);
+  }
+
+  async fill(id: string, from: string, _size: number, signal: AbortSignal): Promise<void> {
+    await copyFiles(from, this.#path('shares', id), signal);
+  }
+
+  async receiveSnapshot(_id: string, snapshotId: string, from: string, signal: AbortSignal): Promise<void> {
+    await this.#copy(from, { kind: 'snapshots', id: snapshotId }, signal);
+  }
+
+  /** Nothing stands still here. */
+  async freeze(id: string): Promise<string> {
+    return this.#path('shares', id);
+  }
+
+  async thaw(): Promise<void> {}
+
+  async flush(): Promise<void> {}
 
   async resize(id: string, size: number, _signal: AbortSignal): Promise<void> {
     if (!(await this.exists({ kind: 'shares', id })))
@@ -64,7 +88,7 @@ export class PlainStorage implements Storage {
   }
 
   async snapshot(id: string, snapshotId: string, signal: AbortSignal): Promise<void> {
-    await this.#copy({ kind: 'shares', id }, { kind: 'snapshots', id: snapshotId }, signal);
+    await this.#copy(this.#path('shares', id), { kind: 'snapshots', id: snapshotId }, signal);
   }
 
   async revert(id: string, snapshotId: string, _size: number, signal: AbortSignal): Promise<void> {
@@ -115,11 +139,11 @@ export class PlainStorage implements Storage {
   }
 
   /** Whole or not there: under another name until it is done. */
-  async #copy(from: Volume, to: Volume, signal: AbortSignal): Promise<void> {
+  async #copy(from: string, to: Volume, signal: AbortSignal): Promise<void> {
     if (await this.exists(to)) return;
     const draft = this.#path(to.kind, `.${to.id}`);
     await remove(draft, signal);
-    await run('cp', ['-a', '--reflink=auto', this.#path(from.kind, from.id), draft], { signal });
+    await run('cp', ['-a', '--reflink=auto', from, draft], { signal });
     await rename(draft, this.#path(to.kind, to.id));
   }
 }

@@ -11,6 +11,8 @@
  *                                         auto: btrfs where it works
  *   ganesha_pool_name = ganesha           the part of the host after #
  *   ganesha_more_pools =                  names of pools beside it, each with a file of its own of that size
+ *   replication_domain =                  where set, pools hold replicas of each other's shares (readable); no
+ *                                         other back end may be of the same domain
  *   ganesha_grace_period = 0              seconds after a restart in which clients reclaim their locks and
  *                                         nobody else gets a file opened; 0: no such time, and locks that a
  *                                         client doesn't claim at once may go to another
@@ -38,6 +40,8 @@ export interface GaneshaOptions {
   storage: 'auto' | 'btrfs' | 'plain';
   /** the first is the back end's own */
   pools: readonly string[];
+  /** whether its pools hold replicas of each other's shares */
+  replicates: boolean;
   gracePeriod: number;
   thin: boolean;
   common: CommonReport;
@@ -64,6 +68,7 @@ export function readGaneshaOptions(settings: DriverSettings): GaneshaOptions {
     dataSize: options.integer('ganesha_data_size', 20, 1, 1_000_000) * GiB,
     storage,
     pools,
+    replicates: common.replicationDomain !== null && !common.handlesShareServers,
     gracePeriod: options.integer('ganesha_grace_period', 0, 0, 120),
     thin: (common.pool.max_over_subscription_ratio ?? 0) > 0,
     common,

@@ -27,7 +27,12 @@ export function gatewayShares(gateway: Gateway): Driver['shares'] {
       return exclusively([share.id, snapshot.id], signal, () =>
         make(gateway, share, home, signal, async () => {
           if (!(await home.storage.exists(home.volume))) await assertThere(source);
-          await home.storage.clone(share.id, snapshot.id, share.size * GiB, signal);
+          const size = share.size * GiB;
+          if (source.storage === home.storage) await home.storage.clone(share.id, snapshot.id, size, signal);
+          else {
+            const from = source.storage.directory(source.volume);
+            await home.storage.receive(share.id, from, size, signal);
+          }
         }),
       );
     },

@@ -30,6 +30,8 @@ export interface Capacity {
 export interface Storage {
   /** whether a share can't outgrow its size */
   readonly enforcesSize: boolean;
+  /** whether a snapshot takes no time and no room */
+  readonly instantSnapshots: boolean;
   open(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 
@@ -37,10 +39,21 @@ export interface Storage {
   /** bytes */
   create(id: string, size: number, signal: AbortSignal): Promise<void>;
   clone(id: string, snapshotId: string, size: number, signal: AbortSignal): Promise<void>;
+  /** Makes a share of a directory's files, wherever that is; one that is there already stays as it is. */
+  receive(id: string, from: string, size: number, signal: AbortSignal): Promise<void>;
+  /** Makes the files of a share those of a directory. */
+  fill(id: string, from: string, size: number, signal: AbortSignal): Promise<void>;
+  /** Makes a snapshot of a share that holds a directory's files. */
+  receiveSnapshot(id: string, snapshotId: string, from: string, signal: AbortSignal): Promise<void>;
+  /** A directory with the files of a share as they are now, where snapshots are instant; until `thaw`. */
+  freeze(id: string, as: string, signal: AbortSignal): Promise<string>;
+  thaw(as: string, signal: AbortSignal): Promise<void>;
   resize(id: string, size: number, signal: AbortSignal): Promise<void>;
   /** bytes in use now, what is still in memory included */
   used(volume: Volume, signal: AbortSignal): Promise<number>;
   snapshot(id: string, snapshotId: string, signal: AbortSignal): Promise<void>;
+  /** What is still in memory goes to disk, so that snapshots soon after are quick. */
+  flush(signal: AbortSignal): Promise<void>;
   /** Puts the files of a share back to those of the snapshot, in place: root and unchanged files stay the same. */
   revert(id: string, snapshotId: string, size: number, signal: AbortSignal): Promise<void>;
   remove(volume: Volume, signal: AbortSignal): Promise<void>;

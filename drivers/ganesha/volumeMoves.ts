@@ -39,7 +39,7 @@ async function cloneDirectory(from: string, to: string, signal: AbortSignal): Pr
 }
 
 /** What was received from elsewhere is read-only until told otherwise. */
-async function setReadOnly(path: string, wanted: boolean, signal: AbortSignal): Promise<void> {
+export async function setReadOnly(path: string, wanted: boolean, signal: AbortSignal): Promise<void> {
   const present = await run('btrfs', ['property', 'get', '-t', 'subvol', path, 'ro'], { signal });
   if (present.includes('ro=true') === wanted) return;
   await run('btrfs', ['property', 'set', '-f', '-t', 'subvol', path, 'ro', String(wanted)], { signal });

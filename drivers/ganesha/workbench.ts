@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type MountOptions, mountNfs, type NfsError, type NfsMount } from '#server/local/nfs/client.ts';
 import type { Workbench } from '../conformance.ts';
 import type { BackendShare, Driver, DriverSettings, ExportLocation } from '../driver.ts';
@@ -12,7 +13,7 @@ import { createDriver } from '../index.ts';
 export function whyNotHere(): string | null {
   if (process.getuid?.() !== 0) return 'mounting needs root';
   const path = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
-  for (const command of ['ganesha.nfsd', 'dbus-daemon', 'dbus-send', 'mkfs.btrfs', 'losetup']) {
+  for (const command of ['ganesha.nfsd', 'dbus-daemon', 'dbus-send', 'mkfs.btrfs', 'losetup', 'rsync']) {
     const found = path.some((directory) => {
       try {
         accessSync(join(directory, command), constants.X_OK);
@@ -118,5 +119,17 @@ export async function allocate(path: string, bytes: number): Promise<void> {
       await file.write(block, 0, Math.min(block.length, bytes - done));
   } finally {
     await file.close();
+  }
+}
+
+/** Tries again until it works; fails as it failed last when it goes on for too long. */
+export async function until(works: () => Promise<unknown>, patience = 15_000): Promise<void> {
+  for (const end = Date.now() + patience; ; await sleep(50)) {
+    try {
+      await works();
+      return;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
   }
 }
