@@ -65,20 +65,20 @@ export const shareLife = lifecycle('share', {
     onError: 'available',
     refused: 'invalidShare',
   },
-  /** offered to another project; no job: it ends when the offer does */
-  transfer: {
-    from: ['available'],
-    via: 'awaiting_transfer',
-    to: 'available',
-    onError: 'available',
-    refused: 'invalidShare',
-  },
   /** the same while a backup is written to it; a restore that failed can be begun again */
   restoreBackup: {
     from: ['available', 'backup_restoring_error'],
     via: 'backup_restoring',
     to: 'available',
     onError: 'backup_restoring_error',
+    refused: 'invalidShare',
+  },
+  /** offered to another project; no job: it ends when the offer does */
+  transfer: {
+    from: ['available'],
+    via: 'awaiting_transfer',
+    to: 'available',
+    onError: 'available',
     refused: 'invalidShare',
   },
   /** a share that the back end has already comes under management */

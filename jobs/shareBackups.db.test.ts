@@ -31,7 +31,7 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'shoal-backups-'));
   target = join(root, 'target');
   mkdirSync(target);
-  world.openShares(join(root, 'shares'), target);
+  world.openShares(join(root, 'shares'), { backup_mount_export: target });
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
@@ -101,6 +101,38 @@ test('a backup is restored to another share, which knows where its files are fro
   expect(readFileSync(join(filesOf(other), 'link'), 'utf8')).toBe('kept');
   const shown = await shares.getShare({ ...none, ctx: owner, path: { id: other.id } });
   expect(shown.share).toMatchObject({ status: 'available', source_backup_id: id });
+});
+
+const asRoot = process.geteuid?.() === 0 ? test : test.skip;
+
+asRoot('a target that is mounted is mounted for as long as a job is at it', async () => {
+  const { share, owner, files, make } = await given();
+  world.openShares(join(root, 'shares'), {
+    backup_mount_export: `host:${target}`,
+    backup_mount_template: `mount %(options)s ${target} %(path)s`,
+    backup_unmount_template: 'umount -v %(path)s',
+    backup_mount_options: '--bind -o nosuid',
+    backup_mount_proto: 'nfs',
+    backup_mount_tmp_location: root,
+  });
+  const id = await make();
+  await world.work(share.id, 2);
+  expect(await show(owner, id)).toMatchObject({ status: 'available', progress: '100' });
+  expect(readdirSync(join(target, id, 'files')).sort()).toEqual(['d', 'link', 'program']);
+  rmSync(join(files, 'd/file'));
+  await restore(owner, id);
+  await world.work(share.id);
+  expect(readFileSync(join(files, 'link'), 'utf8')).toBe('kept');
+  await shareBackups.deleteShareBackup({ ...none, ctx: owner, path: { id } });
+  await world.work(share.id);
+  expect(readdirSync(target)).toEqual([]);
+  expect(readdirSync(root).sort()).toEqual(['shares', 'target']);
+
+  world.openShares(join(root, 'shares'), { backup_mount_template: 'mount -t nosuch x %(path)s' });
+  const failed = await make();
+  await world.work(share.id);
+  expect(await show(owner, failed)).toMatchObject({ status: 'error' });
+  expect(await statusOf(owner, share)).toEqual(['available', 'data_copying_error']);
 });
 
 test('a backup whose files are gone is not restored: the share keeps its own', async () => {

@@ -2,7 +2,7 @@
  * A share's whole life by `openstack share`, against the service that `make run` starts, with its data looked at
  * over NFS at every step.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -165,6 +165,38 @@ describeHere('openstack share', () => {
     expect(await mount.read('/letter')).toBe('third time');
   });
 
+  step('a backup brings back what was lost', async () => {
+    await mountAgain();
+    const options = ['--backup-options', 'any=thing'];
+    await member.run('share', 'backup', 'create', 'mine', '--name', 'safe', ...options);
+    expect(await backedUp('safe')).toMatchObject({ status: 'available', progress: '100', size: 1 });
+    await mountAgain();
+    await mount.write('/letter', 'spoiled');
+    await mount.write('/later', 'to go');
+    await member.run('share', 'backup', 'restore', 'safe', '--wait');
+    expect(await shown('mine')).toMatchObject({ status: 'available' });
+    await mountAgain();
+    expect(await mount.read('/letter')).toBe('third time');
+    expect(await mount.list()).not.toContain('later');
+  });
+
+  step('and brings it to another share, until it is deleted', async () => {
+    await member.run('share', 'create', 'NFS', '1', '--name', 'other', '--wait');
+    await member.run('share', 'access', 'create', 'other', 'ip', '127.0.0.1', '--wait');
+    await member.run('share', 'backup', 'restore', 'safe', '--target-share', 'other', '--wait');
+    const other = await mountOf('other');
+    try {
+      expect(await other.read('/letter')).toBe('third time');
+    } finally {
+      other.kill();
+    }
+    await member.run('share', 'delete', 'other', '--wait');
+    expect(await member.refusal('share', 'delete', 'mine')).toContain('HTTP 403');
+    await member.run('share', 'backup', 'delete', 'safe', '--wait');
+    expect(await member.json('share', 'backup', 'list')).toEqual([]);
+    expect(readdirSync(join(state, 'backups'))).toEqual([]);
+  });
+
   step('access ends for those who had it', async () => {
     await mountAgain();
     const [rule] = await member.json<{ ID: string }[]>('share', 'access', 'list', 'mine');
@@ -204,6 +236,15 @@ describeHere('openstack share', () => {
 
   async function shown(name: string): Promise<Share> {
     return member.json<Share>('share', 'show', name);
+  }
+
+  /** A backup, once it has ended. */
+  async function backedUp(name: string): Promise<{ status: string }> {
+    const ended = async () => {
+      const backup = await member.json<{ status: string }>('share', 'backup', 'show', name);
+      return backup.status !== 'creating' && backup;
+    };
+    return poll(ended, { what: 'the backup', withinMs: 60_000 });
   }
 
   /** Where a share is mounted from; asked for once. */

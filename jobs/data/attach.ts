@@ -11,7 +11,7 @@ import { shareQueue } from '#domain/services.ts';
 import { type Attachment, DriverError } from '#drivers/driver.ts';
 import { job, minutes, type Run } from '../job.ts';
 import { driverOf } from '../shares.ts';
-import { fillTemplate, mountAt, unmountAt } from './mount.ts';
+import { mount } from './mount.ts';
 
 /** An attachment as it stands in a payload. `identity` tells the directory from an empty one in its place. */
 export type Attached =
@@ -66,15 +66,18 @@ async function openMount(
   id: string,
   { tools: { settings }, signal }: Run,
 ): Promise<OpenTree> {
-  const path = `${settings.mount_tmp_location.replace(/\/+$/, '')}/shoal-share-${id}`;
   const options = ['nosuid,nodev', attached.options, settings.data_node_mount_options.nfs ?? ''];
-  const words = fillTemplate('mount -t nfs %(options)s %(export)s %(path)s', {
-    options: `-o ${options.filter(Boolean).join(',')}`,
-    export: attached.export,
-    path,
-  });
-  await mountAt(path, words, signal);
-  return { path, check: async () => {}, close: () => unmountAt(path, ['umount', path]) };
+  const { path, unmount } = await mount(
+    {
+      location: settings.mount_tmp_location,
+      label: `share-${id}`,
+      mount: 'mount -t nfs %(options)s %(export)s %(path)s',
+      unmount: 'umount %(path)s',
+      values: { options: `-o ${options.filter(Boolean).join(',')}`, export: attached.export },
+    },
+    signal,
+  );
+  return { path, check: async () => {}, close: unmount };
 }
 
 async function identityOf(path: string): Promise<string | null> {

@@ -6,9 +6,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { DriverError } from '#drivers/driver.ts';
 import type { Run } from '../job.ts';
-import type { JobSettings } from '../settings.ts';
 import { mustRun } from './command.ts';
-import { fillTemplate, mountAt, unmountAt } from './mount.ts';
+import { mount } from './mount.ts';
 
 export interface BackupTarget {
   /** Where the files of the backup go: made where it isn't there. */
@@ -32,19 +31,21 @@ export async function openBackupTarget(backupId: string, { tools, signal }: Run)
     await assertDirectory(settings.backup_mount_export);
     return target(settings.backup_mount_export, backupId, async () => {});
   }
-  const at = join(settings.backup_mount_tmp_location, `shoal-backup-${backupId}`);
-  const values = mountValues(settings, at);
-  await mountAt(at, fillTemplate(settings.backup_mount_template, values), signal);
-  return target(at, backupId, () => unmountAt(at, fillTemplate(settings.backup_unmount_template, values)));
-}
-
-function mountValues(settings: JobSettings, path: string): Record<string, string> {
-  return {
-    proto: settings.backup_mount_proto,
-    options: settings.backup_mount_options,
-    export: settings.backup_mount_export ?? '',
-    path,
-  };
+  const { path, unmount } = await mount(
+    {
+      location: settings.backup_mount_tmp_location,
+      label: `backup-${backupId}`,
+      mount: settings.backup_mount_template,
+      unmount: settings.backup_unmount_template,
+      values: {
+        proto: settings.backup_mount_proto,
+        options: settings.backup_mount_options,
+        export: settings.backup_mount_export,
+      },
+    },
+    signal,
+  );
+  return target(path, backupId, unmount);
 }
 
 function target(root: string, backupId: string, close: () => Promise<void>): BackupTarget {

@@ -2,7 +2,7 @@
  * Running a command of the system: to its end, to its deadline, or to the end of this process, whatever comes
  * first. A copy that outlived the worker that began it would write into what the next one has taken over.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { DriverError } from '#drivers/driver.ts';
 
 export interface Ended {
@@ -33,6 +33,7 @@ export async function runCommand(
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', command, ...words], {
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // a process group of its own, so that all it has begun ends with it
   });
   const { promise, resolve, reject } = Promise.withResolvers<Ended>();
   let said = '';
@@ -43,20 +44,22 @@ export async function runCommand(
   child.on('error', (cause) => reject(new DriverError('unsupported', `${command} can't be run`, { cause })));
   child.on('close', (status) => resolve({ status, said: lastLines(said) }));
   // What hangs in the kernel, on an NFS server that is gone, hears no signal: it is left to itself.
+  const timers: NodeJS.Timeout[] = [];
   const abort = () => {
-    child.kill('SIGTERM');
-    setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS).unref();
-    setTimeout(() => reject(givenUp(command, signal)), 2 * PATIENCE_MS).unref();
+    killGroup(child, 'SIGTERM');
+    timers.push(setTimeout(() => killGroup(child, 'SIGKILL'), PATIENCE_MS));
+    timers.push(setTimeout(() => reject(givenUp(command, signal)), 2 * PATIENCE_MS));
   };
   signal.addEventListener('abort', abort, { once: true });
   try {
     const ended = await promise;
     if (signal.aborted) throw givenUp(command, signal);
-    if (ended.status === NOT_FOUND && ended.said.startsWith('setpriv:'))
-      throw new DriverError('unsupported', `${command} is not installed`);
+    if (ended.status === NOT_FOUND)
+      throw new DriverError('unsupported', `${ended.said || command}: not installed?`);
     return ended;
   } finally {
     signal.removeEventListener('abort', abort);
+    for (const timer of timers) clearTimeout(timer);
   }
 }
 
@@ -66,8 +69,17 @@ export async function mustRun(words: readonly string[], signal: AbortSignal): Pr
   if (status !== 0) throw new DriverError('failed', `${words[0]}: ${said || `ended with ${status}`}`);
 }
 
-/** what setpriv ends with when there is no such command */
+/** what setpriv, and a shell, end with when there is no such command */
 const NOT_FOUND = 127;
+
+function killGroup({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // it has ended
+  }
+}
 
 function givenUp(command: string, signal: AbortSignal): DriverError {
   return new DriverError('timeout', `${command} was given up`, { cause: signal.reason });

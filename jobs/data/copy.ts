@@ -4,7 +4,7 @@
  * the same is passed over, what the source hasn't is removed.
  */
 import { DriverError } from '#drivers/driver.ts';
-import { runCommand } from './command.ts';
+import { runConfined } from './confined.ts';
 import { oneAtATime } from './exclusion.ts';
 
 export interface CopyOptions {
@@ -37,7 +37,7 @@ export async function copyTree(from: string, to: string, options: CopyOptions): 
       options.onProgress?.(percent);
     };
     // Until it has ended well, not all is done.
-    await rsync(from, to, [], options, (percent) => show(Math.min(percent, 99)));
+    await rsync(from, to, tellingProgress, options, (text) => show(Math.min(percentIn(text) ?? 0, 99)));
     if (options.compare) await assertAlike(from, to, options);
     show(100);
   });
@@ -56,48 +56,47 @@ export async function differences(
     rest = lines.pop()!;
     found.push(...lines.filter(Boolean).slice(0, 100 - found.length));
   };
-  const words = ['rsync', ...all, '--checksum', '--dry-run', '--out-format=%n', ...paths(from, to, options)];
-  const { status, said } = await runCommand(words, options.signal, hear);
-  if (status !== 0 && status !== VANISHED) throw failure(said, status);
+  await rsync(from, to, ['--checksum', '--dry-run', '--out-format=%n'], options, hear);
   return found;
 }
 
 /** A share in use may have been written to meanwhile: what differs is copied once more, and then has to be alike. */
 async function assertAlike(from: string, to: string, options: CopyOptions): Promise<void> {
   if ((await differences(from, to, options)).length === 0) return;
-  await rsync(from, to, ['--checksum'], options, () => {});
+  await rsync(from, to, ['--checksum'], options);
   const left = await differences(from, to, options);
   if (left.length > 0)
     throw new DriverError('failed', `${left.length} files differ from their source after they were copied`);
 }
 
 const all = ['-aHAXS', '--numeric-ids', '--delete'];
+/** All names are known before the first file is copied: only then does a per cent mean something. */
+const tellingProgress = ['--no-inc-recursive', '--info=progress2'];
 
-function paths(from: string, to: string, { exclude = [] }: Pick<CopyOptions, 'exclude'>): string[] {
-  return [...exclude.map((name) => `--exclude=/${name}`), '--', `${from}/`, `${to}/`];
+/** The last per cent in what rsync tells; undefined when there is none. */
+function percentIn(text: string): number | undefined {
+  const percent = /.*\b(\d{1,3})%/s.exec(text)?.[1];
+  return percent === undefined ? undefined : Number(percent);
 }
 
 async function rsync(
   from: string,
   to: string,
   more: readonly string[],
-  options: CopyOptions,
-  show: (percent: number) => void,
+  { signal, exclude = [] }: Pick<CopyOptions, 'signal' | 'exclude'>,
+  hear?: (text: string) => void,
 ): Promise<void> {
-  // All names are known before the first file is copied: only then does a per cent mean something.
-  const words = [
+  const left = exclude.map((name) => `--exclude=/${name}`);
+  const words = (source: string, destination: string) => [
     'rsync',
     ...all,
-    '--no-inc-recursive',
-    '--info=progress2',
     ...more,
-    ...paths(from, to, options),
+    ...left,
+    '--',
+    `${source}/`,
+    `${destination}/`,
   ];
-  const hear = (text: string) => {
-    const percent = /.*\b(\d{1,3})%/s.exec(text)?.[1];
-    if (percent !== undefined) show(Number(percent));
-  };
-  const { status, said } = await runCommand(words, options.signal, hear);
+  const { status, said } = await runConfined(from, to, words, signal, hear);
   if (status !== 0 && status !== VANISHED) throw failure(said, status);
 }
 

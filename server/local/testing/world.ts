@@ -22,7 +22,7 @@ import type { Tools } from '#jobs/job.ts';
 import { Placer } from '#jobs/placement.ts';
 import { runJob } from '#jobs/runner.ts';
 import { defaultSettings as schedulerSettings } from '#jobs/scheduler/options.ts';
-import type { BackendSettings } from '#jobs/settings.ts';
+import type { BackendSettings, JobSettings } from '#jobs/settings.ts';
 import { cleanUpServers } from '#jobs/shareServers.ts';
 import { RequestCtx } from '#server/http/ctx.ts';
 import { addNetwork, testNetworks, type WorldNetwork } from './networks.ts';
@@ -85,8 +85,8 @@ export interface World {
   cleanUpServers(): Promise<void>;
   /** A share network with one subnet for every zone, in a new project unless said. */
   network(projectId?: string): Promise<WorldNetwork>;
-  /** Has the back end open shares to the data worker, each a directory of its id in here, and backups go to `target`. */
-  openShares(directory: string, target: string | null): void;
+  /** Has the back end open shares to the data worker, each a directory of its id in here; `over`: where backups go. */
+  openShares(directory: string, over: Partial<JobSettings>): void;
   /** What jobs read of the back end's section: to be changed at will. */
   backendOptions: BackendSettings;
   /** Runs what waits for the share (or another resource), in order, each job by so many workers at once; answers the kinds of the jobs. */
@@ -172,9 +172,9 @@ export async function startWorld(): Promise<World> {
     },
     cleanUpServers: () => cleanUpServers(SERVERS_HOST, tools),
     network: (projectId = randomUUID()) => addNetwork(db, projectId),
-    openShares(directory, target) {
+    openShares(directory, over) {
       opened = { data: directories(directory) };
-      jobSettings.backup_mount_export = target;
+      Object.assign(jobSettings, over);
     },
     backendOptions,
     step,
