@@ -1,6 +1,7 @@
 /** The snapshots of a replicated share on its replicas: each has an instance on every one. */
 import { createHash } from 'node:crypto';
 import type { ReplicaSnapshot } from '#domain/backend.ts';
+import { deferredStates } from '#domain/shares.ts';
 import { snapshotsQuota } from '#domain/snapshots.ts';
 import type { Queries, Tx } from './connection.ts';
 import { type QuotaOwner, release } from './quotas.ts';
@@ -84,11 +85,19 @@ export async function recordReplicaSnapshots(
 
 /** Removes the snapshot instances of a share instance that goes, and gives back what snapshots counted that go with it. */
 export async function removeSnapshotsOn(tx: Tx, instanceId: string): Promise<void> {
-  const rows = await tx.rows<{ id: string; snapshotId: string; size: number } & QuotaOwner>`
-    SELECT x.id, n.id AS snapshotId, n.size, n.project_id AS projectId, n.user_id AS userId, i.share_type_id AS shareTypeId
+  const rows = await tx.rows<{ id: string; status: string; snapshotId: string; size: number } & QuotaOwner>`
+    SELECT x.id, x.status, n.id AS snapshotId, n.size, n.project_id AS projectId, n.user_id AS userId, i.share_type_id AS shareTypeId
     FROM share_snapshot_instances x JOIN share_snapshots n ON n.id = x.snapshot_id JOIN share_instances i ON i.id = x.share_instance_id
     WHERE x.share_instance_id = ${instanceId} AND x.deleted = 'False'`;
-  for (const { id, snapshotId, size, ...owner } of rows) {
-    if (await removeSnapshotInstance(tx, id, snapshotId)) await release(tx, owner, snapshotsQuota(size));
+  for (const { id, status, snapshotId, size, ...owner } of rows) {
+    if (!(await removeSnapshotInstance(tx, id, snapshotId)) || deferredStates.includes(status)) continue;
+    await release(tx, owner, snapshotsQuota(size));
   }
+}
+
+/** Is there a snapshot left on the instance? */
+export async function hasSnapshotsOn(db: Queries, instanceId: string): Promise<boolean> {
+  const found = await db.row`
+    SELECT id FROM share_snapshot_instances WHERE share_instance_id = ${instanceId} AND deleted = 'False' LIMIT 1`;
+  return found !== undefined;
 }

@@ -1,7 +1,8 @@
 /** What lists of shares can be narrowed by: conditions on `s` (share), `i` (its instance), `z` (its zone). */
 
+import { deferredStates } from '#domain/shares.ts';
 import { beginningWith, containing } from './like.ts';
-import { type Sql, sql } from './sql.ts';
+import { list, type Sql, sql } from './sql.ts';
 
 const exported = (condition: Sql): Sql => sql`EXISTS (SELECT 1 FROM share_instance_export_locations l
   WHERE l.share_instance_id = i.id AND l.deleted = 0 AND ${condition})`;
@@ -16,6 +17,7 @@ export const shareIs = {
   namedLike: (part: string): Sql => sql`s.display_name LIKE ${containing(part)}`,
   described: (text: string): Sql => sql`s.display_description = ${text}`,
   describedLike: (part: string): Sql => sql`s.display_description LIKE ${containing(part)}`,
+  keptByProject: (): Sql => sql`i.status NOT IN (${list(deferredStates)})`,
   inStatus: (status: string): Sql => sql`i.status = ${status}`,
   onNetwork: (id: string): Sql => sql`i.share_network_id = ${id}`,
   onServer: (id: string): Sql => sql`i.share_server_id = ${id}`,

@@ -21,3 +21,11 @@ export async function hostNow(tx: Tx, instanceId: string): Promise<string | null
   }>`SELECT host FROM share_instances WHERE id = ${instanceId}`;
   return row?.host ?? null;
 }
+
+/** The instance's status by now. The caller holds a lock on its share. */
+export async function statusNow(tx: Tx, instanceId: string): Promise<string | undefined> {
+  const row = await tx.row<{
+    status: string;
+  }>`SELECT status FROM share_instances WHERE id = ${instanceId} AND deleted = 'False'`;
+  return row?.status;
+}

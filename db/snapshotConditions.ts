@@ -1,7 +1,8 @@
 /** What lists of snapshots can be narrowed by: conditions on `s`, the snapshot. */
+import { deferredStates } from '#domain/shares.ts';
 import { containing } from './like.ts';
 import { snapshotStatus } from './snapshots.ts';
-import { type Sql, sql } from './sql.ts';
+import { list, type Sql, sql } from './sql.ts';
 
 export const snapshotIs = {
   anyOnes: (): Sql => sql`TRUE`,
@@ -11,6 +12,8 @@ export const snapshotIs = {
   namedLike: (part: string): Sql => sql`s.display_name LIKE ${containing(part)}`,
   described: (text: string): Sql => sql`s.display_description = ${text}`,
   describedLike: (part: string): Sql => sql`s.display_description LIKE ${containing(part)}`,
+  keptByProject: (): Sql => sql`NOT EXISTS (SELECT 1 FROM share_snapshot_instances d
+    WHERE d.snapshot_id = s.id AND d.deleted = 'False' AND d.status IN (${list(deferredStates)}))`,
   inStatus: (status: string): Sql => sql`${snapshotStatus} = ${status}`,
   ofShare: (id: string): Sql => sql`s.share_id = ${id}`,
   ofSize: (gigabytes: string): Sql => sql`s.size = ${gigabytes}`,

@@ -26,6 +26,14 @@ export const shareLife = lifecycle('share', {
     onError: 'error_deleting',
     refused: 'notAllowed',
   },
+  /** as `delete`, but for the project the share is gone at once: it counts no more, and isn't seen */
+  deferDelete: {
+    from: settled,
+    via: 'deferred_deleting',
+    to: gone,
+    onError: 'error_deferred_deleting',
+    refused: 'notAllowed',
+  },
   extend: {
     from: ['available'],
     via: 'extending',
@@ -94,6 +102,9 @@ export const shareLife = lifecycle('share', {
 
 /** States from which a share goes into the recycle bin. */
 export const softDeletable = ['available', 'error', 'inactive'] as const;
+
+/** States of what its project has got rid of, while its back end hasn't. */
+export const deferredStates: readonly string[] = ['deferred_deleting', 'error_deferred_deleting'];
 
 /** Kinds of jobs that steps go on in, on the back end's own queue. */
 export const shareJobs = {

@@ -1,6 +1,7 @@
 /** A snapshot's life, and the rules of what may be asked of one. */
 import { fault } from './faults.ts';
 import { gone, lifecycle } from './lifecycle.ts';
+import { deferredStates } from './shares.ts';
 
 /** Status lives on snapshot instances, one for each instance of the share; the snapshot's is theirs combined. */
 export const snapshotLife = lifecycle('snapshot', {
@@ -10,6 +11,14 @@ export const snapshotLife = lifecycle('snapshot', {
     via: 'deleting',
     to: gone,
     onError: 'error_deleting',
+    refused: 'invalidSnapshot',
+  },
+  /** as `delete`, but for the project the snapshot is gone at once: it counts no more, and isn't seen */
+  deferDelete: {
+    from: ['available', 'error'],
+    via: 'deferred_deleting',
+    to: gone,
+    onError: 'error_deferred_deleting',
     refused: 'invalidSnapshot',
   },
   /** what happens to the snapshot while its share is put back to it; the share's own step has the job */
@@ -57,6 +66,8 @@ export const statusPrecedence = [
   'restoring',
   'creating',
   'deleting',
+  'deferred_deleting',
+  'error_deferred_deleting',
   'manage_error',
   'unmanage_error',
   'error',
@@ -65,7 +76,7 @@ export const statusPrecedence = [
 
 /** What administrators may set the status of a snapshot, and of one instance, to. */
 const settable: Record<'snapshot' | 'instance', readonly string[]> = {
-  snapshot: statusPrecedence,
+  snapshot: statusPrecedence.filter((status) => !deferredStates.includes(status)),
   instance: [
     'available',
     'error',

@@ -61,6 +61,8 @@ test('a locked share is deleted by nobody, an admin included, until its locks ar
   const ofAdmin = await place({}, admin());
   expect(ofAdmin).toMatchObject({ lock_context: 'admin', lock_reason: null });
   for (const ctx of [owner, admin()]) await expect(remove(ctx)).rejects.toMatchObject({ status: 403 });
+  const forced = shareState.forceDeleteShare({ ...none, ctx: admin(), path: { id: share.id } });
+  await expect(forced).rejects.toMatchObject({ status: 400 });
   const softDelete = shareState.softDeleteShare({ ...none, ctx: owner, path: { id: share.id } });
   await expect(softDelete).rejects.toMatchObject({ status: 403 });
   await lift(owner, own.id);

@@ -11,6 +11,7 @@ export interface Settings {
   use_scheduler_creating_share_from_snapshot: boolean;
   soft_deleted_share_retention_time: number;
   transfer_retention_time: number;
+  is_deferred_deletion_enabled: boolean;
   service_down_time: number;
   quota: QuotaDefaults & { reservation_expire: number };
 }

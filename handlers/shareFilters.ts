@@ -12,6 +12,7 @@ type Query = Readonly<Record<string, unknown>>;
 export function shareConditions(ctx: Ctx, query: Query): Sql[] {
   return [
     scope(ctx, query),
+    ...(ctx.can('share:list_shares_in_deferred_deletion_states') ? [] : [shareIs.keptByProject()]),
     ...softDeleted(ctx, query),
     ...equalities(query),
     ...likes(ctx, query),

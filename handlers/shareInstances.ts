@@ -19,7 +19,7 @@ import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { readPage } from '#domain/paging.ts';
 import { shareQueue } from '#domain/services.ts';
-import { shareLife } from '#domain/shares.ts';
+import { deferredStates, shareLife } from '#domain/shares.ts';
 import type { Operations } from '#generated/handlers.ts';
 import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
@@ -99,17 +99,12 @@ async function forceDelete(tx: Tx, ctx: Ctx, id: string): Promise<void> {
     });
   }
   const subject = instanceSubject(id);
+  const step = deferredStates.includes(instance.status) ? shareLife.deferDelete : shareLife.delete;
   if (host === null) {
-    await change(tx, shareLife.delete, subject, true);
+    await change(tx, step, subject, true);
     await endInstance(tx, instance);
     return;
   }
   const payload = jobFor(ctx, { shareId, instanceId: id, force: true });
-  await transition(
-    tx,
-    shareLife.delete,
-    subject,
-    { queue: shareQueue(host), resource: shareId, payload },
-    true,
-  );
+  await transition(tx, step, subject, { queue: shareQueue(host), resource: shareId, payload }, true);
 }

@@ -85,34 +85,23 @@ export async function deleteShare(tx: Tx, ctx: Ctx, share: ShareRow, force = fal
   // One that moves is refused for its status, as any other that something is done to.
   if (force || share.status !== shareLife.migrate.via) refuseBusy(share);
   await refuseHeld(tx, share, force);
-  await beginShareDeletion(tx, share, jobFor(ctx, {}), force);
+  const deferred = ctx.settings.is_deferred_deletion_enabled;
+  await beginShareDeletion(tx, share, jobFor(ctx, {}), { force, deferred });
 }
 
 /** What must go before a share can: snapshots, its own and those of its group, replicas, backups, locks. */
 async function refuseHeld(tx: Tx, share: ShareRow, force: boolean): Promise<void> {
+  const refuse = (why: string) => {
+    throw fault(force ? 'invalidShare' : 'notAllowed', { reason: `Share ${share.id} ${why}.` });
+  };
   const held = await holdersOf(tx, share.id);
-  if (held.snapshots > 0)
-    throw fault('notAllowed', {
-      reason: `Share ${share.id} has ${held.snapshots} snapshot(s); delete them first.`,
-    });
+  if (held.snapshots > 0) refuse(`has ${held.snapshots} snapshot(s); delete them first`);
   if (held.groupSnapshots > 0)
-    throw fault(
-      'notAllowed',
-      {
-        reason: `Share ${share.id} is in ${held.groupSnapshots} share group snapshot(s); delete them first.`,
-      },
-      force ? 400 : undefined,
-    );
+    refuse(`is in ${held.groupSnapshots} share group snapshot(s); delete them first`);
   if (held.replicas > 1)
     throw fault('conflict', { reason: `Share ${share.id} has replicas; delete them first.` });
-  if (held.backups > 0) {
-    const reason = `Share ${share.id} has ${held.backups} backup(s); delete them first.`;
-    throw force ? fault('invalidShare', { reason }) : fault('notAllowed', { reason });
-  }
-  if (!force && (await hasLocks(tx, share.id)))
-    throw fault('notAllowed', {
-      reason: `Share ${share.id} is locked against deletion; remove its resource locks first.`,
-    });
+  if (held.backups > 0) refuse(`has ${held.backups} backup(s); delete them first`);
+  if (await hasLocks(tx, share.id)) refuse('is locked against deletion; remove its resource locks first');
 }
 
 type Shown = Operations['getShare']['result']['share'];

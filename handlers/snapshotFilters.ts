@@ -10,7 +10,15 @@ type Query = Readonly<Record<string, unknown>>;
 
 /** The conditions of a list request on `s`, the snapshot. */
 export function snapshotConditions(ctx: Ctx, query: Query): Sql[] {
-  return [scope(ctx, query), ...equalities(ctx, query), ...likes(ctx, query), ...metadata(ctx, query)];
+  return [
+    scope(ctx, query),
+    ...(ctx.can('share_snapshot:list_snapshots_in_deferred_deletion_states')
+      ? []
+      : [snapshotIs.keptByProject()]),
+    ...equalities(ctx, query),
+    ...likes(ctx, query),
+    ...metadata(ctx, query),
+  ];
 }
 
 /** Whose snapshots: the caller's project's, or everybody's for an admin who asks so. */

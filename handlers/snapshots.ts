@@ -5,6 +5,7 @@ import { enqueue } from '#db/outbox.ts';
 import { take, withQuota } from '#db/quotas.ts';
 import { lockUnresized } from '#db/shareLock.ts';
 import type { ShareRow } from '#db/shares.ts';
+import { beginSnapshotStep } from '#db/snapshotDeletion.ts';
 import { instancesOfSnapshot, setSnapshotStatus } from '#db/snapshotInstances.ts';
 import {
   countSnapshots,
@@ -17,8 +18,6 @@ import {
   snapshotSortKeys,
   updateSnapshot,
 } from '#db/snapshots.ts';
-import { snapshotSubject } from '#db/subjects.ts';
-import { change } from '#db/transition.ts';
 import { asBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { readMetadata } from '#domain/metadata.ts';
@@ -155,10 +154,11 @@ function refuseUnavailable(share: ShareRow, status: string): void {
 
 /** `force` takes a snapshot in any state, and lets the job end even if the back end fails. */
 async function beginDeletion(tx: Tx, ctx: Ctx, snapshot: SnapshotRow, force: boolean): Promise<void> {
-  await change(tx, snapshotLife.delete, snapshotSubject(snapshot.id), force);
+  const deferred = ctx.settings.is_deferred_deletion_enabled;
+  const step = await beginSnapshotStep(tx, snapshot, { force, deferred });
   for (const instance of await instancesOfSnapshot(tx, snapshot.id)) {
     await enqueue(tx, {
-      kind: snapshotLife.delete.kind,
+      kind: step.kind,
       queue: shareQueue(instance.host),
       resource: snapshot.share_id,
       payload: jobFor(ctx, { snapshotId: snapshot.id, instanceId: instance.id, force }),

@@ -2,6 +2,7 @@
 import type { Queries } from '#db/connection.ts';
 import { findShare, type ShareRow } from '#db/shares.ts';
 import { type FaultCode, fault } from '#domain/faults.ts';
+import { deferredStates } from '#domain/shares.ts';
 import type { Ctx } from './context.ts';
 
 /**
@@ -18,8 +19,14 @@ export async function visibleShare(
   }: { db?: Queries; withPaths?: boolean; refusal?: FaultCode } = {},
 ): Promise<ShareRow> {
   const share = await findShare(db, id, { withPaths });
-  if (!share || !(share.is_public || ctx.can('share:get', share))) throw fault(refusal, { id });
+  if (!share || !(share.is_public || ctx.can('share:get', share)) || isDeferred(ctx, share))
+    throw fault(refusal, { id });
   return share;
+}
+
+/** A share that is as good as gone is there for administrators only. */
+function isDeferred(ctx: Ctx, { status }: ShareRow): boolean {
+  return deferredStates.includes(status) && !ctx.can('share:list_shares_in_deferred_deletion_states');
 }
 
 /** As `visibleShare`, for changing it: a public share of another project is seen, but not there to be changed. */

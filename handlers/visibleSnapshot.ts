@@ -1,6 +1,7 @@
 /** Finding a snapshot that a caller names, and none that it may not know of. */
 import { findSnapshot, type SnapshotRow } from '#db/snapshots.ts';
 import { type FaultCode, fault } from '#domain/faults.ts';
+import { deferredStates } from '#domain/shares.ts';
 import type { PolicyName } from '#generated/policies.ts';
 import type { Ctx } from './context.ts';
 
@@ -15,9 +16,17 @@ export async function visibleSnapshot(
   refusal: FaultCode = 'snapshotNotFound',
 ): Promise<SnapshotRow> {
   const snapshot = await findSnapshot(ctx.db, id);
-  if (!snapshot || !ctx.can('share_snapshot:get_snapshot', targetOf(snapshot))) throw fault(refusal, { id });
+  if (!snapshot || !ctx.can('share_snapshot:get_snapshot', targetOf(snapshot)) || isDeferred(ctx, snapshot))
+    throw fault(refusal, { id });
   if (policy) ctx.authorize(policy, targetOf(snapshot));
   return snapshot;
+}
+
+/** A snapshot that is as good as gone is there for administrators only. */
+function isDeferred(ctx: Ctx, { status }: SnapshotRow): boolean {
+  return (
+    deferredStates.includes(status) && !ctx.can('share_snapshot:list_snapshots_in_deferred_deletion_states')
+  );
 }
 
 /** What policies ask of a snapshot. */

@@ -4,7 +4,7 @@ import { expiredSoftDeleted, findShare, lockShare } from '#db/shares.ts';
 import { Fault } from '#domain/faults.ts';
 import type { Tools } from './job.ts';
 
-export async function emptyRecycleBin({ db, log }: Tools): Promise<void> {
+export async function emptyRecycleBin({ db, log, settings }: Tools): Promise<void> {
   for (const { id } of await expiredSoftDeleted(db)) {
     try {
       await db.transaction(async (tx) => {
@@ -12,7 +12,7 @@ export async function emptyRecycleBin({ db, log }: Tools): Promise<void> {
         const share = await findShare(tx, id);
         if (!share) return;
         const requester = { requestId: '', projectId: share.project_id, userId: share.user_id };
-        await beginShareDeletion(tx, share, requester);
+        await beginShareDeletion(tx, share, requester, { deferred: settings.is_deferred_deletion_enabled });
       });
     } catch (error) {
       // Not in a state to be deleted now: it is looked at again next time.

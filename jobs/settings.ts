@@ -14,6 +14,7 @@ export interface JobSettings {
   check_for_expired_shares_in_recycle_bin_interval: number;
   check_for_expired_transfers: number;
   update_shares_status_on_ensure: boolean;
+  is_deferred_deletion_enabled: boolean;
   message_reap_interval: number;
   mount_tmp_location: string;
   check_hash: boolean;

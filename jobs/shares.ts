@@ -1,6 +1,7 @@
 /** Shares: placed by the scheduler, made and unmade by the worker of their back end. */
 import type { Queries, Tx } from '#db/connection.ts';
 import { insertMessage, type MessageAction, type MessageDetail } from '#db/messages.ts';
+import { hasSnapshotsOn } from '#db/replicaSnapshots.ts';
 import { forgetServer } from '#db/serverPlacement.ts';
 import { endInstance } from '#db/shareDeletion.ts';
 import { findDrivenMember } from '#db/shareGroupSnapshots.ts';
@@ -16,10 +17,11 @@ import {
 import { setReplicaState } from '#db/shareReplicas.ts';
 import { backendSnapshot, type DrivenSnapshot, findDrivenSnapshot, findSnapshot } from '#db/snapshots.ts';
 import { abandon, complete } from '#db/transition.ts';
+import type { NamedStep } from '#domain/lifecycle.ts';
 import { shareQueue } from '#domain/services.ts';
 import { shareJobs, shareLife } from '#domain/shares.ts';
 import { type Driver, DriverError, type ExportLocation } from '#drivers/driver.ts';
-import { job, minutes, type Run } from './job.ts';
+import { type Job, job, minutes, type Run } from './job.ts';
 import { PATIENT_ATTEMPTS, placerOf, requestFor, resolveHints } from './placement.ts';
 import type { Outcome } from './scheduler/schedule.ts';
 import { NoShareServer } from './serverPlacement.ts';
@@ -200,14 +202,16 @@ async function failWithoutServer(
 }
 
 /** Unmakes a share: its exports, its data, its rows, and what it counted. */
-export const deleteShare = job<InstanceRow, void>({
-  kind: shareLife.delete.kind,
+const deletion = (step: NamedStep): Job<InstanceRow, void> => ({
+  kind: step.kind,
   deadlineMs: minutes(30),
   async load({ tools, row }) {
     const instance = await findInstance(tools.db, row.payload.instanceId as string);
-    return instance?.status === shareLife.delete.via ? instance : undefined;
+    return instance?.status === step.via ? instance : undefined;
   },
   async perform(instance, run) {
+    if (step === shareLife.deferDelete && (await hasSnapshotsOn(run.tools.db, instance.id)))
+      throw new DriverError('failed', 'its snapshots could not be deleted yet');
     const driver = driverOf(run, instance);
     if (!isOnBackend(instance, driver)) return;
     const share = backendShare(instance);
@@ -227,9 +231,12 @@ export const deleteShare = job<InstanceRow, void>({
     await leave(tx, instance, run);
   },
   async fail(tx, instance, _error, run) {
-    await abandon(tx, shareLife.delete, 'share_instances', instance.id);
-    await tellOfShare(tx, instance, run, 'delete', 'unknownError');
+    await abandon(tx, step, 'share_instances', instance.id);
+    // Of one that was deferred the project has heard the last; it is tried again.
+    if (step === shareLife.delete) await tellOfShare(tx, instance, run, 'delete', 'unknownError');
   },
 });
+export const deleteShare = deletion(shareLife.delete);
+const deferredDeleteShare = deletion(shareLife.deferDelete);
 
-export const shareJobList = [scheduleShare, provisionShare, deleteShare];
+export const shareJobList = [scheduleShare, provisionShare, deleteShare, deferredDeleteShare];

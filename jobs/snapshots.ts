@@ -12,7 +12,7 @@ import { abandon, complete } from '#db/transition.ts';
 import type { NamedStep } from '#domain/lifecycle.ts';
 import { snapshotLife, snapshotsQuota } from '#domain/snapshots.ts';
 import { DriverError, type SnapshotCreated, type Snapshots } from '#drivers/driver.ts';
-import { job, minutes, type Run, TryAgain } from './job.ts';
+import { type Job, job, minutes, type Run, TryAgain } from './job.ts';
 import { look } from './shareReplicaState.ts';
 import { driverOf } from './shares.ts';
 
@@ -48,10 +48,10 @@ async function take(snapshot: DrivenSnapshot, run: Run): Promise<SnapshotCreated
 }
 
 /** Unmakes a snapshot: its exports, its data, its rows, and what it counted. */
-export const deleteSnapshot = job<DrivenSnapshot, void>({
-  kind: snapshotLife.delete.kind,
+const deletion = (step: NamedStep): Job<DrivenSnapshot, void> => ({
+  kind: step.kind,
   deadlineMs: minutes(30),
-  load: (run) => loadIn(run, snapshotLife.delete),
+  load: (run) => loadIn(run, step),
   async perform(snapshot, run) {
     if (await isBeingCloned(run.tools.db, snapshot.snapshotId)) {
       throw new TryAgain(`a share is just being made from snapshot ${snapshot.snapshotId}`, {
@@ -72,7 +72,9 @@ export const deleteSnapshot = job<DrivenSnapshot, void>({
     }
   },
   async succeed(tx, snapshot) {
-    if (!(await removeSnapshotInstance(tx, snapshot.id, snapshot.snapshotId))) return;
+    const wasLast = await removeSnapshotInstance(tx, snapshot.id, snapshot.snapshotId);
+    // What was deferred has been given back when it began.
+    if (!wasLast || step === snapshotLife.deferDelete) return;
     const owner = {
       projectId: snapshot.projectId,
       userId: snapshot.userId,
@@ -81,10 +83,12 @@ export const deleteSnapshot = job<DrivenSnapshot, void>({
     await release(tx, owner, snapshotsQuota(snapshot.size));
   },
   async fail(tx, snapshot, _error, run) {
-    await abandon(tx, snapshotLife.delete, 'share_snapshot_instances', snapshot.id);
-    await tellOfSnapshot(tx, snapshot, run, 'delete');
+    await abandon(tx, step, 'share_snapshot_instances', snapshot.id);
+    if (step === snapshotLife.delete) await tellOfSnapshot(tx, snapshot, run, 'delete');
   },
 });
+export const deleteSnapshot = deletion(snapshotLife.delete);
+const deferredDeleteSnapshot = deletion(snapshotLife.deferDelete);
 
 /** The instance, while it is still in the step's state. */
 async function loadIn({ tools, row }: Run, step: NamedStep): Promise<DrivenSnapshot | undefined> {
@@ -120,4 +124,4 @@ export async function tellOfSnapshot(
   );
 }
 
-export const snapshotJobs = [createSnapshot, deleteSnapshot];
+export const snapshotJobs = [createSnapshot, deleteSnapshot, deferredDeleteSnapshot];

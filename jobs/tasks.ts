@@ -1,6 +1,7 @@
 /** The work that comes round: in a scheduler's process what has outlived its time, and for each back end its own. */
 import { expireMessages } from '#db/messages.ts';
 import { expireReservations } from '#db/quotas.ts';
+import { retryDeferred } from './deferredDeletion.ts';
 import type { Tools } from './job.ts';
 import type { PeriodicTask } from './periodic.ts';
 import { emptyRecycleBin } from './recycleBin.ts';
@@ -25,6 +26,11 @@ export function periodicTasks(tools: Tools): PeriodicTask[] {
       name: 'recycle bin',
       intervalMs: settings.check_for_expired_shares_in_recycle_bin_interval * 1000,
       run: () => emptyRecycleBin(tools),
+    },
+    {
+      name: 'deferred deletions',
+      intervalMs: settings.periodic_interval * 1000,
+      run: () => retryDeferred(tools),
     },
     {
       name: 'expired transfers',

@@ -94,7 +94,6 @@ const withoutEffect: Readonly<Record<string, readonly string[]>> = {
     'api_rate_limit',
     'scheduler_max_attempts',
     'pool_weight_multiplier',
-    'is_deferred_deletion_enabled',
     'driver_updatable_metadata',
     'data_node_access_ips',
     'data_node_access_cert',

@@ -37,6 +37,7 @@ const settings = {
   osapi_max_limit: 1000,
   transfer_retention_time: 300,
   update_shares_status_on_ensure: true,
+  is_deferred_deletion_enabled: false,
   default_share_type: null,
   default_share_group_type: null,
   enabled_share_protocols: ['NFS', 'CIFS'],
