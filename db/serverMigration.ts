@@ -17,6 +17,14 @@ export async function destinationOf(db: Queries, sourceId: string): Promise<Driv
   return row && findDrivenServer(db, row.id);
 }
 
+/** The server that took the place of another one, which may be gone by now; undefined when none did. */
+export async function successorOf(db: Queries, id: string): Promise<string | undefined> {
+  const row = await db.row<{ id: string }>`
+    SELECT id FROM share_servers WHERE source_share_server_id = ${id} AND task_state = ${serverTask.success} AND deleted = 'False'
+    ORDER BY created_at DESC LIMIT 1`;
+  return row?.id;
+}
+
 /** Shares and snapshots on a server that are not `available`, and replicas: what keeps it from being moved. */
 export async function hindrances(db: Queries, serverId: string): Promise<string[]> {
   const rows = await db.rows<{ what: string }>`
@@ -88,6 +96,13 @@ export async function setMigration(
   await tx.run`
     UPDATE share_servers SET status = ${to.status}, task_state = ${to.task}, updated_at = UTC_TIMESTAMP(6)
     WHERE id = ${id} AND status = ${from} AND deleted = 'False'`;
+}
+
+/** The next phase, if it is still in the one before: another run of the job may be further. */
+export async function advanceTask(tx: Tx, id: string, from: string, to: string): Promise<void> {
+  await tx.run`
+    UPDATE share_servers SET task_state = ${to}, updated_at = UTC_TIMESTAMP(6)
+    WHERE id = ${id} AND task_state = ${from} AND deleted = 'False'`;
 }
 
 /** From now on the server is the one that the source moves to. */

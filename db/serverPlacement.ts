@@ -10,6 +10,7 @@ export interface ServerNeed {
   id: string;
   /** `host@backend` */
   host: string;
+  networkId: string;
   subnetIds: readonly string[];
   /** GiB */
   size: number;
@@ -36,7 +37,7 @@ interface Candidate {
 }
 
 /**
- * Gives the holder a server, for good: a second call answers the same one. Placements in the same subnets wait for
+ * Gives the holder a server, for good: a second call answers the same one. Placements in one network wait for
  * each other, on whatever machine they are.
  */
 export async function placeOnServer(
@@ -45,8 +46,8 @@ export async function placeOnServer(
   limits: ServerLimits,
   newId: string,
 ): Promise<Placement> {
-  await tx.rows`
-    SELECT id FROM share_network_subnets WHERE id IN (${list(need.subnetIds)}) ORDER BY id FOR UPDATE`;
+  // Not the subnets' rows: the ports that are just being written for a server hang on those.
+  await tx.row`SELECT id FROM share_networks WHERE id = ${need.networkId} FOR UPDATE`;
   const holder = await tx.row<{ server: string | null }>`
     SELECT share_server_id AS server FROM ${name(need.holder)} WHERE id = ${need.id} FOR UPDATE`;
   if (!holder) return { kind: 'none' };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Queries } from '#db/connection.ts';
 import { enqueue } from '#db/outbox.ts';
-import { destinationOf, hindrances, holdShares } from '#db/serverMigration.ts';
+import { destinationOf, hindrances, holdShares, successorOf } from '#db/serverMigration.ts';
 import { shareServices } from '#db/services.ts';
 import { findShareNetwork } from '#db/shareNetworks.ts';
 import {
@@ -52,7 +52,7 @@ export const serverMigration = {
         share_network_id: networkId,
         host,
       },
-      supported_capabilities: { ...(compatible ? can : nothing), share_network_id: networkId },
+      supported_capabilities: { ...(can ?? nothing), share_network_id: networkId },
     };
   },
 
@@ -88,6 +88,14 @@ export const serverMigration = {
 
   async getShareServerMigrationProgress({ ctx, path }) {
     const server = await findShareServer(ctx.db, path.id);
+    const successor =
+      server?.status === serverLife.migrate.via ? undefined : await successorOf(ctx.db, path.id);
+    if (successor)
+      return {
+        total_progress: 100,
+        task_state: serverTask.success,
+        destination_share_server_id: successor,
+      };
     // 400, not 404: there is no migration of a server that isn't there.
     assertProgressKnown(server ?? { id: path.id, status: 'not there', task_state: null });
     const destination = await destinationOf(ctx.db, path.id);
@@ -99,7 +107,7 @@ export const serverMigration = {
   },
 } satisfies Partial<Handlers>;
 
-/** What `compatible: false` comes with. */
+/** What a back end can that moves no servers. */
 const nothing = {
   writable: false,
   nondisruptive: false,
@@ -178,6 +186,7 @@ async function begin(
     if (!destination)
       throw fault('invalidShareServer', { reason: `there is no server that share server ${id} moves to` });
     await setServerTask(tx, id, task);
+    await setServerTask(tx, destination.id, task);
     await enqueue(tx, {
       kind,
       queue: shareQueue(destination.host),

@@ -7,6 +7,7 @@ import type { Tx } from '#db/connection.ts';
 import { type DrivenServer, findDrivenServer } from '#db/drivenServers.ts';
 import { enqueue } from '#db/outbox.ts';
 import {
+  advanceTask,
   beginMovingTo,
   destinationOf,
   freeShares,
@@ -15,13 +16,20 @@ import {
   setMigration,
 } from '#db/serverMigration.ts';
 import { backendShare, instancesOnServer } from '#db/shareInstances.ts';
-import { insertShareServer, recordServerMade, saveDetails, setServerTask } from '#db/shareServers.ts';
+import {
+  findShareServer,
+  insertShareServer,
+  lockShareServer,
+  recordServerMade,
+  saveDetails,
+  setServerTask,
+} from '#db/shareServers.ts';
 import { shareQueue } from '#domain/services.ts';
 import { ACTIVE, MIGRATING_TO, migrationJobs, serverLife, serverTask } from '#domain/shareServers.ts';
 import { DriverError, type ExportLocation, type ShareServerMigration } from '#drivers/driver.ts';
 import { job, minutes, type Requester, type Run, type Tools } from './job.ts';
 import { serversOf } from './serverPorts.ts';
-import { type SetUp, setUp, takeDown } from './shareServers.ts';
+import { beginDeletion, type SetUp, setUp, takeDown } from './shareServers.ts';
 
 /** What an admin asked for. */
 export interface MigrationAsked {
@@ -58,8 +66,9 @@ export const startMigration = job<DrivenServer, SetUp>({
     const migration = migrationOf(run, asked.host);
     const made = await setUp(await destinationRow(source, run), run);
     await run.tools.db.transaction(async (tx) => {
+      await lockShareServer(tx, source.id);
       await saveDetails(tx, asked.destinationId, made.details);
-      await setServerTask(tx, source.id, serverTask.driverStarting);
+      await advanceTask(tx, source.id, serverTask.inProgress, serverTask.driverStarting);
     });
     const destination = (await findDrivenServer(run.tools.db, asked.destinationId))!;
     const shares = (await instancesOnServer(run.tools.db, source.id)).map(backendShare);
@@ -80,11 +89,10 @@ export const startMigration = job<DrivenServer, SetUp>({
     if (destination) await takeDown(destination, run);
   },
   async succeed(tx, source, { made }, run) {
-    const { destinationId, host } = askedOf(run);
+    const { destinationId } = askedOf(run);
     await recordServerMade(tx, destinationId, made);
     await beginMovingTo(tx, destinationId, source.id);
     await setServerTask(tx, source.id, serverTask.driverInProgress);
-    await enqueueContinue(tx, source.id, host, run.requester);
   },
   async fail(tx, source, _error, run) {
     await setMigration(tx, askedOf(run).destinationId, serverLife.setup.via, {
@@ -98,38 +106,28 @@ export const startMigration = job<DrivenServer, SetUp>({
 /** The row of the server that is moved to: written by the first run, found by others. */
 async function destinationRow(source: DrivenServer, run: Run): Promise<DrivenServer> {
   const { destinationId: id, host, subnetIds } = askedOf(run);
-  const { db } = run.tools;
-  if (!(await findDrivenServer(db, id))) {
-    await db.transaction(async (tx) => {
-      await insertShareServer(tx, {
-        id,
-        host,
-        status: serverLife.setup.via,
-        subnetIds,
-        isAutoDeletable: true,
-        identifier: null,
-        sourceId: null,
-        taskState: null,
-      });
-      await setServerTask(tx, source.id, serverTask.inProgress);
+  await run.tools.db.transaction(async (tx) => {
+    await lockShareServer(tx, source.id);
+    if (await findShareServer(tx, id)) return;
+    await insertShareServer(tx, {
+      id,
+      host,
+      status: serverLife.setup.via,
+      subnetIds,
+      isAutoDeletable: true,
+      identifier: null,
+      sourceId: null,
+      taskState: null,
     });
-  }
-  return (await findDrivenServer(db, id))!;
+    await setServerTask(tx, source.id, serverTask.inProgress);
+  });
+  return (await findDrivenServer(run.tools.db, id))!;
 }
 
 /** The source serves on as before. */
 async function giveUp(tx: Tx, sourceId: string, task: string): Promise<void> {
   await setMigration(tx, sourceId, serverLife.migrate.via, { status: ACTIVE, task });
   await freeShares(tx, sourceId, 'available');
-}
-
-function enqueueContinue(tx: Tx, sourceId: string, host: string, requester: Requester): Promise<number> {
-  return enqueue(tx, {
-    kind: migrationJobs.continue,
-    queue: shareQueue(host),
-    resource: sourceId,
-    payload: { ...requester, serverId: sourceId },
-  });
 }
 
 interface Move {
@@ -181,7 +179,7 @@ export const completeMigration = job<Move, ReadonlyMap<string, ExportLocation[]>
     const shares = (await instancesOnServer(run.tools.db, source.id)).map(backendShare);
     return migrationOf(run, destination.host).complete(source.server, destination.server, shares, run.signal);
   },
-  async succeed(tx, { source, destination }, locations) {
+  async succeed(tx, { source, destination }, locations, run) {
     await moveShares(tx, source.id, destination, locations);
     await freeShares(tx, destination.id, 'available');
     await setMigration(tx, destination.id, MIGRATING_TO, { status: ACTIVE, task: serverTask.success });
@@ -189,6 +187,8 @@ export const completeMigration = job<Move, ReadonlyMap<string, ExportLocation[]>
       status: 'inactive',
       task: serverTask.success,
     });
+    const left = await findShareServer(tx, source.id);
+    if (left?.is_auto_deletable) await beginDeletion(tx, left, run.requester, ['inactive']);
   },
   async fail(tx, { source, destination }) {
     // Which of the two serves now is not known: an admin has to look.
@@ -220,9 +220,17 @@ export const cancelMigration = job<Move, void>({
 
 /** Takes the moves to a back end, `host@backend`, a step further. */
 export async function continueServerMigrations(host: string, { db }: Tools): Promise<void> {
-  const requester = { requestId: '', projectId: '', userId: '' };
-  for (const id of await migrationsToContinue(db, host))
-    await db.transaction((tx) => enqueueContinue(tx, id, host, requester));
+  const requester: Requester = { requestId: '', projectId: '', userId: '' };
+  for (const serverId of await migrationsToContinue(db, host)) {
+    await db.transaction((tx) =>
+      enqueue(tx, {
+        kind: migrationJobs.continue,
+        queue: shareQueue(host),
+        resource: serverId,
+        payload: { ...requester, serverId },
+      }),
+    );
+  }
 }
 
 export const serverMigrationJobs = [startMigration, continueMigration, completeMigration, cancelMigration];

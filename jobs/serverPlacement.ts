@@ -23,7 +23,6 @@ export class NoShareServer extends DriverError {
 export interface Wanted extends Omit<ServerNeed, 'subnetIds' | 'host'> {
   /** where the holder is: `host@backend#pool` */
   host: string;
-  networkId: string;
   /** the zone that the back end is in */
   zone: string | null;
 }

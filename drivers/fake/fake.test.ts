@@ -119,6 +119,49 @@ describe('the fake back end', () => {
     ]);
   });
 
+  test('makes the details of a share server from its ports, and knows the servers that are called by an id', async () => {
+    const { servers } = await fake({ driver_handles_share_servers: 'True' }, 'gamma');
+    const id = '7df25541-d6ec-4429-aa0a-66d919a66f60';
+    const port = (ipAddress: string) => ({ id: ipAddress, ipAddress, macAddress: null });
+    const network = {
+      subnetId: 's1',
+      neutronNetId: null,
+      neutronSubnetId: null,
+      networkType: null,
+      segmentationId: null,
+      cidr: '10.254.0.0/24',
+      gateway: '10.254.0.1',
+      mtu: 1500,
+      ipVersion: 4,
+      metadata: {},
+      ports: [port('10.254.0.10'), port('10.254.0.11')],
+      adminPorts: [port('11.0.0.10')],
+    };
+    const server = {
+      id,
+      projectId: 'p1',
+      identifier: null,
+      details: {},
+      networks: [network],
+      securityServices: [],
+    };
+    const details = {
+      service_ip: '11.0.0.10',
+      username: 'fake_username',
+      server_id: id,
+      subnet_allocations: '[{"primary_public_ip": "10.254.0.10", "secondary_public_ip": "10.254.0.11"}]',
+    };
+    expect(await servers!.setup(server, soon())).toEqual(details);
+    expect(await servers!.manage!(`share_${id}`, {}, server, soon())).toMatchObject({
+      identifier: `share_${id}`,
+    });
+    expect(await failure(servers!.manage!('nothing', {}, server, soon()))).toBe('notFound');
+    const destination = { ...server, details };
+    const share = someShare('p', { server });
+    const moved = await servers!.migration!.complete(server, destination, [share], soon());
+    expect(moved.get(share.id)![0]!.path).toMatch(/^10\.254\.0\.10:/);
+  });
+
   test('opens CIFS shares to users, not to addresses', async () => {
     const share = someShare('p', { protocol: 'CIFS' });
     const rules = [someRule('user', 'alice'), someRule('ip', '10.0.0.0/8')];

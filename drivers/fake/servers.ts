@@ -49,16 +49,16 @@ export function fakeServers(
 }
 
 function detailsOf(server: BackendShareServer, id: string): Record<string, string> {
-  const subnets = server.networks.map(({ ports: [first, second] }) => ({
-    primary_public_ip: first?.ipAddress,
-    secondary_public_ip: second?.ipAddress,
-  }));
+  const subnets = server.networks.map(
+    ({ ports: [first, second] }) =>
+      `{"primary_public_ip": "${first?.ipAddress ?? ''}", "secondary_public_ip": "${second?.ipAddress ?? ''}"}`,
+  );
   const admin = server.networks[0]?.adminPorts[0]?.ipAddress;
   return {
     ...(admin === undefined ? {} : { service_ip: admin }),
     username: 'fake_username',
     server_id: id,
-    subnet_allocations: JSON.stringify(subnets),
+    subnet_allocations: `[${subnets.join(', ')}]`,
   };
 }
 

@@ -22,6 +22,7 @@ import type { Tools } from '#jobs/job.ts';
 import { Placer } from '#jobs/placement.ts';
 import { runJob } from '#jobs/runner.ts';
 import { defaultSettings as schedulerSettings } from '#jobs/scheduler/options.ts';
+import { continueServerMigrations } from '#jobs/serverMigration.ts';
 import type { BackendSettings, JobSettings } from '#jobs/settings.ts';
 import { cleanUpServers } from '#jobs/shareServers.ts';
 import { RequestCtx } from '#server/http/ctx.ts';
@@ -84,6 +85,8 @@ export interface World {
   rebuildServers(options?: Record<string, string>, addresses?: number): Promise<void>;
   /** The periodic look for share servers that are unused. */
   cleanUpServers(): Promise<void>;
+  /** The periodic step of share servers that move. */
+  continueServerMigrations(): Promise<void>;
   /** A share network with one subnet for every zone, in a new project unless said. */
   network(projectId?: string): Promise<WorldNetwork>;
   /** Has the back end open shares to the data worker, each a directory of its id in here; `over`: where backups go. */
@@ -172,6 +175,7 @@ export async function startWorld(): Promise<World> {
       networks = testNetworks(db, addresses);
     },
     cleanUpServers: () => cleanUpServers(SERVERS_HOST, tools),
+    continueServerMigrations: () => continueServerMigrations(SERVERS_HOST, tools),
     network: (projectId = randomUUID()) => addNetwork(db, projectId),
     openShares(directory, over) {
       opened = { data: directories(directory) };
