@@ -94,6 +94,7 @@ export interface NewReplica {
   createdAt: string;
   status: string;
   shareTypeId: string | null;
+  qosTypeId: string | null;
   availabilityZoneId: string | null;
   castRulesToReadonly: boolean;
   metadata: Record<string, string>;
@@ -106,10 +107,10 @@ export interface NewReplica {
 export async function insertReplica(tx: Tx, replica: NewReplica): Promise<void> {
   const state: ReplicaState = 'out_of_sync';
   await tx.run`
-    INSERT INTO share_instances (created_at, deleted, id, share_id, status, share_type_id, availability_zone_id,
+    INSERT INTO share_instances (created_at, deleted, id, share_id, status, share_type_id, qos_type_id, availability_zone_id,
       access_rules_status, cast_rules_to_readonly, replica_state)
     VALUES (${replica.createdAt}, 'False', ${replica.id}, ${replica.shareId}, ${replica.status}, ${replica.shareTypeId},
-      ${replica.availabilityZoneId}, 'active', ${replica.castRulesToReadonly}, ${state})`;
+      ${replica.qosTypeId}, ${replica.availabilityZoneId}, 'active', ${replica.castRulesToReadonly}, ${state})`;
   await mergeMetadata(tx, replicaMetadata, replica.id, replica.metadata);
   const rules = await tx.rows<{ id: string }>`
     SELECT r.id FROM share_access_map r WHERE r.share_id = ${replica.shareId} AND r.deleted = 'False' AND EXISTS (

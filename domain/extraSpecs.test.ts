@@ -220,6 +220,7 @@ test('keys name capabilities, or nothing of the scheduler’s', () => {
   expect(capabilityPath('capabilities:a:b')).toEqual(['a', 'b']);
   expect(capabilityPath('hpe3par:nfs_options')).toBeNull();
   expect(capabilityPath('availability_zones')).toBeNull();
+  expect(capabilityPath('default_qos_type')).toBeNull();
 });
 
 describe('what a request adds to its type’s specs', () => {
@@ -227,6 +228,7 @@ describe('what a request adds to its type’s specs', () => {
 
   test('the protocol, unless the type says which', () => {
     expect(schedulingSpecs({}, fresh)).toEqual({ storage_protocol: '<in> NFS' });
+    expect(schedulingSpecs({}, { ...fresh, protocol: null })).toEqual({});
     expect(schedulingSpecs({ storage_protocol: '<in> CIFS' }, fresh)).toEqual({
       storage_protocol: '<in> CIFS',
     });

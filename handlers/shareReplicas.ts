@@ -167,6 +167,7 @@ function addReplica(
       createdAt: now(),
       status: replicaLife.create.via,
       shareTypeId: share.share_type,
+      qosTypeId: share.qos_type_id,
       availabilityZoneId: zone?.id ?? null,
       castRulesToReadonly: castsToReadonly(share.replication_type, null),
       metadata,

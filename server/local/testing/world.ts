@@ -79,8 +79,8 @@ export interface World {
   /** An available NFS share of 1 GiB whose type can everything, in a new project unless said. */
   share(over?: Partial<NewShare>): Promise<WorldShare>;
   setQuota(projectId: string, resource: string, limit: number): Promise<void>;
-  /** Gives the back end other options (drivers/fake): failures, delays. */
-  rebuild(options?: Record<string, string>): Promise<void>;
+  /** Gives the back end other options (drivers/fake): failures, delays; `adapt` makes another of it altogether. */
+  rebuild(options?: Record<string, string>, adapt?: (driver: Driver) => Driver): Promise<void>;
   /** The same for the one that handles share servers; `addresses` is how many its network has for tenants. */
   rebuildServers(options?: Record<string, string>, addresses?: number): Promise<void>;
   /** The periodic look for share servers that are unused. */
@@ -167,8 +167,8 @@ export async function startWorld(): Promise<World> {
       await db.run`
         INSERT INTO quotas (created_at, deleted, project_id, resource, hard_limit) VALUES (UTC_TIMESTAMP(), 0, ${projectId}, ${resource}, ${limit})`;
     },
-    async rebuild(options) {
-      driver = await fakeDriver(options);
+    async rebuild(options, adapt = (made) => made) {
+      driver = adapt(await fakeDriver(options));
     },
     async rebuildServers(options = {}, addresses) {
       withServers = await fakeDriver({ ...handlingServers, ...options });
