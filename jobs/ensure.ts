@@ -9,6 +9,7 @@ const ENSURE_DEADLINE_MS = 60_000;
 /** States in which a share is there to be served. */
 const served = new Set([
   'available',
+  'awaiting_transfer',
   'extending',
   'extending_error',
   'shrinking',

@@ -18,9 +18,10 @@ import { abandon, change, complete } from '#db/transition.ts';
 import { Fault } from '#domain/faults.ts';
 import { shareQueue } from '#domain/services.ts';
 import { serviceJobs, shareLife } from '#domain/shares.ts';
-import type { ExportLocation } from '#drivers/driver.ts';
+import { DriverError, type ExportLocation } from '#drivers/driver.ts';
 import { isServed } from './ensure.ts';
 import { job, minutes, type Run } from './job.ts';
+import { ensureServers } from './shareServers.ts';
 import { driverOf, tellOfShare } from './shares.ts';
 
 interface Backend {
@@ -33,8 +34,12 @@ const ensureBackendShares = job<Backend, InstanceRow[]>({
   kind: serviceJobs.ensure,
   deadlineMs: minutes(5),
   load: async ({ row }) => row.payload as unknown as Backend,
-  perform: async ({ host }, { tools }) =>
-    (await instancesOn(tools.db, host)).filter(({ status }) => isServed(status)),
+  async perform({ host }, { tools }) {
+    const driver = tools.driver(host);
+    if (!driver) throw new DriverError('failed', `the back end ${host} is not served here`);
+    await ensureServers(host, driver, tools);
+    return (await instancesOn(tools.db, host)).filter(({ status }) => isServed(status));
+  },
   async succeed(tx, backend, instances, run) {
     for (const { id, shareId } of instances) {
       await enqueue(tx, {
