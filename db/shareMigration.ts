@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AccessRuleResult, ExportLocation } from '#domain/backend.ts';
 import { DESTINATION, migrationJobs } from '#domain/shareMigration.ts';
+import { shareLife } from '#domain/shares.ts';
 import type { ShareCapabilities } from '#domain/shareTypes.ts';
 import { settleRules } from './accessStates.ts';
 import type { Queries, Tx } from './connection.ts';
@@ -45,9 +46,27 @@ export async function setProgress(db: Queries, destinationId: string, percent: n
     WHERE id = ${destinationId} AND status = ${DESTINATION} AND deleted = 'False'`;
 }
 
-/** Lets the instance's rules read only, whatever their level, or as they say again. */
+/**
+ * Lets the rules of an instance that is moved from read only, whatever their level, or as they say again. One that
+ * isn't any more stays as it is: a run that comes late takes nothing from anyone.
+ */
 export async function castToReadOnly(tx: Tx, instanceId: string, only: boolean): Promise<void> {
-  await tx.run`UPDATE share_instances SET cast_rules_to_readonly = ${only} WHERE id = ${instanceId} AND deleted = 'False'`;
+  await tx.run`
+    UPDATE share_instances SET cast_rules_to_readonly = ${only}
+    WHERE id = ${instanceId} AND status = ${shareLife.migrate.via} AND deleted = 'False'`;
+}
+
+/** Takes a share from one of the phases `from` into another; false when it is in none of them any more. */
+export async function enterPhase(
+  db: Queries,
+  shareId: string,
+  from: readonly string[],
+  phase: string,
+): Promise<boolean> {
+  const { affected } = await db.run`
+    UPDATE shares SET task_state = ${phase}, updated_at = UTC_TIMESTAMP(6)
+    WHERE id = ${shareId} AND task_state IN (${list(from)}) AND deleted = 'False'`;
+  return affected > 0;
 }
 
 const endings = [migrationJobs.cancel, migrationJobs.discard, migrationJobs.restore];

@@ -2,7 +2,13 @@
 import type { Tx } from '#db/connection.ts';
 import { count, makeUsage, type QuotaOwner, release } from '#db/quotas.ts';
 import { findInstance, type InstanceRow, removeInstance } from '#db/shareInstances.ts';
-import { destinationOf, isBeingCancelled, setCapabilities, snapshotsCounted } from '#db/shareMigration.ts';
+import {
+  destinationOf,
+  enterPhase,
+  isBeingCancelled,
+  setCapabilities,
+  snapshotsCounted,
+} from '#db/shareMigration.ts';
 import { setTaskState } from '#db/shares.ts';
 import { complete } from '#db/transition.ts';
 import type { Deltas, QuotaResource } from '#domain/quotas.ts';
@@ -10,6 +16,7 @@ import type { GivenUp, MigrationWishes } from '#domain/shareMigration.ts';
 import { shareLife, sharesQuota } from '#domain/shares.ts';
 import { capabilitiesOf } from '#domain/shareTypes.ts';
 import { snapshotsQuota } from '#domain/snapshots.ts';
+import { DriverError } from '#drivers/driver.ts';
 import type { Run } from './job.ts';
 import { tellOfShare } from './shares.ts';
 
@@ -50,6 +57,17 @@ export async function bothOf(run: Run): Promise<Moving | undefined> {
   const known = source && (await destinationOf(run.tools.db, source.shareId));
   const destination = known && (await findInstance(run.tools.db, known.id));
   return source && destination && { source, destination };
+}
+
+/** Goes into a phase while a job is at work; a run that comes too late for that fails, and changes nothing. */
+export async function enter(
+  { tools }: Run,
+  { shareId }: InstanceRow,
+  from: readonly string[],
+  phase: string,
+): Promise<void> {
+  if (!(await enterPhase(tools.db, shareId, from, phase)))
+    throw new DriverError('failed', `the migration is not in ${from.join(' or ')} any more`);
 }
 
 /** The share is where it was, and available again. */

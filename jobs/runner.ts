@@ -87,7 +87,8 @@ export async function runJob(
   const counted = from?.again ?? true;
   const [subject] = await Promise.all([job.load(run), counted && countAttempt(tools.db, rowId)]);
   if (subject === undefined) {
-    await tools.db.transaction((tx) => finishJob(tx, rowId));
+    // Another run of it may have handed it on meanwhile: then it is that one's to end.
+    await end(run, async () => true);
     return;
   }
   const outcome = await attempt(job, subject, run, { deadline, stopping, counted });

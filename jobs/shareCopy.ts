@@ -24,11 +24,13 @@ import { shareLife } from '#domain/shares.ts';
 import type { AccessRuleResult, ExportLocation } from '#drivers/driver.ts';
 import { type Attached, attachShare, Detached, enqueueDetach, openTree } from './data/attach.ts';
 import { copyTree } from './data/copy.ts';
+import { progressWriter } from './data/progress.ts';
 import { job, minutes, type Run } from './job.ts';
 import {
   bothOf,
   countAsType,
   endGivenUp,
+  enter,
   type Moving,
   movingOf,
   prepareType,
@@ -107,9 +109,6 @@ const copyShare = job<Moving, 'done' | 'given up' | 'lost'>({
   deadlineMs: 14 * DAYS,
   load: movingOf,
   async perform(moving, run) {
-    await run.tools.db.transaction((tx) =>
-      setTaskState(tx, moving.source.shareId, 'data_copying_in_progress'),
-    );
     const givingUp = new AbortController();
     const watch = watchFor(givingUp, moving.source.shareId, run);
     try {
@@ -144,29 +143,38 @@ const copyShare = job<Moving, 'done' | 'given up' | 'lost'>({
   },
 });
 
+const copying = ['data_copying_starting', 'data_copying_in_progress'];
+const PROGRESS_MS = 1000;
+
 async function copyBoth({ source, destination }: Moving, run: Run): Promise<void> {
-  const { db, settings, log } = run.tools;
+  const { db, settings } = run.tools;
   const { from, to, exclude } = run.row.payload as unknown as CopyPayload;
   const read = await openTree(from, source.id, run);
+  const progress = progressWriter(PROGRESS_MS, (percent) => setProgress(db, destination.id, percent));
   try {
     const written = await openTree(to, destination.id, run);
+    const check = async () => {
+      await read.check();
+      await written.check();
+    };
     try {
       await copyTree(read.path, written.path, {
         signal: run.signal,
         exclude,
         compare: settings.check_hash,
-        onProgress: (percent) => {
-          setProgress(db, destination.id, percent).catch((error: Error) =>
-            log('warn', 'the progress of a copy could not be told', { error: error.message }),
-          );
-        },
+        // Another run may have ended while this one waited, and clients write at the destination since.
+        begin: () => enter(run, source, copying, 'data_copying_in_progress'),
+        onProgress: progress.show,
       });
-      await read.check();
-      await written.check();
+      await check();
+    } catch (error) {
+      await check();
+      throw error;
     } finally {
       await written.close();
     }
   } finally {
+    await progress.end();
     await read.close();
   }
 }

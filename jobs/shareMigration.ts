@@ -24,6 +24,7 @@ import {
   countAsType,
   endFailed,
   endGivenUp,
+  enter,
   type Moving,
   movingOf,
   payloadOf,
@@ -92,13 +93,11 @@ const beginMigration = job<Moving, 'moving' | 'copy'>({
       assertCopyable(wishes, snapshots);
       return 'copy';
     }
-    await run.tools.db.transaction((tx) =>
-      setTaskState(tx, moving.source.shareId, 'migration_driver_starting'),
-    );
+    await enter(run, moving.source, beginning, 'migration_driver_starting');
     await migrationOf(run, moving.source).start(...bothShares(moving), run.signal);
     return 'moving';
   },
-  undo: giveUpByDriver,
+  undo: (moving, run) => giveUpIn(beginning, moving, run),
   async succeed(tx, { source, destination }, how) {
     if (how === 'copy') return { queue: shareQueue(destination.host!), kind: migrationJobs.provision };
     await setTaskState(tx, source.shareId, 'migration_driver_in_progress');
@@ -115,8 +114,11 @@ async function canMove(
 ): Promise<boolean> {
   const { migration } = driverOf(run, moving.source);
   if (wishes.forceHostAssisted || !migration) return false;
-  const can = await migration.check(...bothShares(moving), run.signal);
-  if (!can.compatible) return false;
+  const can = await migration.check(...bothShares(moving), run.signal).catch((error: unknown) => {
+    if (error instanceof DriverError && error.code === 'unsupported') return undefined;
+    throw error;
+  });
+  if (!can?.compatible) return false;
   // Without its snapshots a share that has some can't go.
   if (snapshots > 0 && !wishes.preserveSnapshots)
     throw new DriverError('invalid', 'the share has snapshots, and they were not to be preserved');
@@ -147,7 +149,7 @@ const continueMigration = job<Moving, 'done' | 'given up'>({
       } while (performance.now() < until);
     }
   },
-  undo: giveUpByDriver,
+  undo: (moving, run) => giveUpIn(['migration_driver_in_progress'], moving, run),
   async succeed(tx, { source }, how) {
     if (how === 'done') await setTaskState(tx, source.shareId, 'migration_driver_phase1_done');
   },
@@ -234,6 +236,14 @@ function migrationOf(run: Run, instance: InstanceRow): Migration {
   const { migration } = driverOf(run, instance);
   if (!migration) throw new DriverError('unsupported', 'the back end moves no shares');
   return migration;
+}
+
+const beginning = ['migration_in_progress', 'migration_driver_starting'];
+
+/** What a run that failed may have begun; one that comes late, when the migration is further, takes nothing back. */
+async function giveUpIn(phases: readonly string[], moving: Moving, run: Run): Promise<void> {
+  const share = await findShare(run.tools.db, moving.source.shareId);
+  if (share?.task_state && phases.includes(share.task_state)) await giveUpByDriver(moving, run);
 }
 
 async function giveUpByDriver(moving: Moving, run: Run): Promise<void> {
