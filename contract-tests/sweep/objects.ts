@@ -33,6 +33,11 @@ export interface Objects {
   /** With one member. */
   shareGroupSnapshot: string;
   resourceLock: string;
+  shareNetwork: string;
+  shareNetworkSubnet: string;
+  /** A share in that network, and the server that it is on. */
+  shareOnServer: string;
+  shareServer: string;
   securityService: string;
   shareBackup: string;
   transfer: string;
@@ -105,6 +110,7 @@ export async function makeObjects(wire: Wire, progress: (text: string) => void):
     resourceLock: await client.id('demo', 'POST', '/resource-locks', 'resource_lock.id', {
       resource_lock: { resource_id: share, resource_type: 'share', lock_reason: 'swept' },
     }),
+    ...(await makeNetwork(client)),
     securityService: await client.id('demo', 'POST', '/security-services', 'security_service.id', {
       security_service: {
         type: 'ldap',
@@ -153,6 +159,28 @@ async function makeGroup(
   const path = `/share-group-snapshots/${shareGroupSnapshot}`;
   await client.wait(path, 'share_group_snapshot.status', 'available');
   return { shareGroupType, shareGroup, shareGroupSnapshot };
+}
+
+/** A share network, and a share on a share server in it. */
+async function makeNetwork(
+  client: Client,
+): Promise<Pick<Objects, 'shareNetwork' | 'shareNetworkSubnet' | 'shareOnServer' | 'shareServer'>> {
+  const shareNetwork = await client.id('demo', 'POST', '/share-networks', 'share_network.id', {
+    share_network: {
+      name: 'sweep',
+      description: 'to read',
+      neutron_net_id: '11111111-1111-4111-8111-111111111111',
+      neutron_subnet_id: '22222222-2222-4222-8222-222222222222',
+    },
+  });
+  const shareOnServer = await client.makeShare('dhss', 'available', { share_network_id: shareNetwork });
+  const subnets = `/share-networks/${shareNetwork}/subnets`;
+  return {
+    shareNetwork,
+    shareNetworkSubnet: await client.id('demo', 'GET', subnets, 'share_network_subnets.0.id'),
+    shareOnServer,
+    shareServer: await client.id('admin', 'GET', `/shares/${shareOnServer}`, 'share.share_server_id'),
+  };
 }
 
 /** The types of the recordings' first scenario, unless they are there. */
@@ -220,7 +248,7 @@ class Client {
     }
   }
 
-  async makeShare(type: string, status = 'available'): Promise<string> {
+  async makeShare(type: string, status = 'available', more: Record<string, Json> = {}): Promise<string> {
     const share = await this.id('demo', 'POST', '/shares', 'share.id', {
       share: {
         share_proto: 'NFS',
@@ -229,6 +257,7 @@ class Client {
         description: 'to read',
         share_type: type,
         metadata: { a: 'b' },
+        ...more,
       },
     });
     await this.wait(`/shares/${share}`, 'share.status', status);
