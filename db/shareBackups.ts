@@ -27,8 +27,12 @@ export interface ShareBackupRow {
   topic: string | null;
 }
 
+/** These times have no fraction, and are shown with one. */
+const told = (time: Sql): Sql => sql`DATE_FORMAT(${time}, '%Y-%m-%dT%H:%i:%s.000000')`;
+
 const columns = sql`
-  b.id, b.display_name AS name, b.display_description AS description, b.share_id, b.status, b.size, b.created_at, b.updated_at,
+  b.id, b.display_name AS name, b.display_description AS description, b.share_id, b.status, b.size,
+  ${told(sql`b.created_at`)} AS created_at, ${told(sql`b.updated_at`)} AS updated_at,
   b.project_id, b.user_id, z.name AS availability_zone, b.progress, b.restore_progress, b.backup_type, b.host, b.topic`;
 
 const tables = sql`share_backups b LEFT JOIN availability_zones z ON z.id = b.availability_zone_id`;

@@ -57,6 +57,7 @@ export class PatientClient {
       headers: {
         'X-Auth-Token': this.#token,
         'X-OpenStack-Manila-API-Version': VERSION,
+        'X-OpenStack-Manila-API-Experimental': 'true',
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

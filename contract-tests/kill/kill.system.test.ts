@@ -2,20 +2,18 @@
  * Parts of the service are killed at random while clients use it. Afterwards nothing is stuck, nothing is lost,
  * and no quota is left behind.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { type Stack, startStack } from '../stack.ts';
 import { PatientClient } from './client.ts';
 import { liveOnce, remove } from './lifecycle.ts';
+import { killAtRandom, type Victim } from './victims.ts';
 
 const LIVES = 200;
 const CLIENTS = 16;
 const KILL_EVERY_MS = 2_500;
-const VICTIMS = ['api', 'scheduler', 'share', 'redis', 'mariadb', 'flush'] as const;
-type Victim = (typeof VICTIMS)[number];
+const VICTIMS: readonly Victim[] = ['api', 'scheduler', 'share', 'redis', 'mariadb', 'flush'];
 
 const state = mkdtempSync(join(tmpdir(), 'shoal-kill-'));
 const projectId = 'd1e5';
@@ -47,7 +45,7 @@ afterAll(async () => {
 test(`${LIVES} shares live and die whole while parts of the service are killed`, async () => {
   const client = new PatientClient(stack.base, projectId);
   const over = new AbortController();
-  const killing = killAtRandom(over.signal);
+  const killing = killAtRandom(state, VICTIMS, KILL_EVERY_MS, over.signal);
   let next = 0;
   const lives = async () => {
     while (next < LIVES) await liveOnce(client, `life-${next++}`);
@@ -79,50 +77,3 @@ test(`${LIVES} shares live and die whole while parts of the service are killed`,
     });
   }
 }, 600_000);
-
-/** Kills parts in rounds, each in an order drawn anew, until told to stop; the first round is always finished. */
-async function killAtRandom(until: AbortSignal): Promise<Record<Victim, number>> {
-  const killed = Object.fromEntries(VICTIMS.map((victim) => [victim, 0])) as Record<Victim, number>;
-  let round: Victim[] = [];
-  while (!until.aborted || Object.values(killed).includes(0)) {
-    await sleep(KILL_EVERY_MS);
-    if (round.length === 0) round = shuffled(VICTIMS);
-    const victim = round.pop()!;
-    if (await kill(victim)) killed[victim]++;
-    else round.unshift(victim); // away already: later in this round
-  }
-  return killed;
-}
-
-function shuffled<T>(list: readonly T[]): T[] {
-  return list
-    .map((item) => ({ item, at: Math.random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item);
-}
-
-async function kill(victim: Victim): Promise<boolean> {
-  if (victim === 'flush') return flush();
-  const pids = JSON.parse(readFileSync(join(state, 'pids.json'), 'utf8')) as Record<string, number>;
-  try {
-    process.kill(pids[victim]!, 'SIGKILL');
-    return true;
-  } catch {
-    return false; // still away from the last time
-  }
-}
-
-async function flush(): Promise<boolean> {
-  const url = /^\s*url\s*=\s*(redis:\S+)/m.exec(readFileSync(join(state, 'shoal.conf'), 'utf8'))![1]!;
-  const redis = new Redis(url, { maxRetriesPerRequest: 0, retryStrategy: () => null, lazyConnect: true });
-  redis.on('error', () => {});
-  try {
-    await redis.connect();
-    await redis.flushall();
-    return true;
-  } catch {
-    return false;
-  } finally {
-    redis.disconnect();
-  }
-}
