@@ -11,6 +11,7 @@ import {
   loadCoverage,
   type OperationName,
 } from './replayer/coverage.ts';
+import { loadDepartures } from './replayer/departures.ts';
 import { loadScenario, type RecordedRequest, scenarioNames } from './replayer/recordings.ts';
 import { countOutcomes, describeCounts, describeOutcome } from './replayer/report.ts';
 import { type Outcome, replayScenario } from './replayer/runner.ts';
@@ -50,6 +51,7 @@ describe('replayed', () => {
       const done = await replayScenario(wire, loadScenario(name), {
         coverage,
         chances: loadChances(),
+        departures: loadDepartures(),
         waits: loadWaits(),
       });
       outcomes.push(...done);

@@ -160,6 +160,14 @@ export async function setServerTask(tx: Tx, id: string, state: string | null): P
     UPDATE share_servers SET task_state = ${state}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${id} AND deleted = 'False'`;
 }
 
+/** Goes on from one phase to the next; false when someone has taken the server into another meanwhile. */
+export async function advanceServerTask(tx: Tx, id: string, from: string, to: string): Promise<boolean> {
+  const { affected } = await tx.run`
+    UPDATE share_servers SET task_state = ${to}, updated_at = UTC_TIMESTAMP(6)
+    WHERE id = ${id} AND task_state = ${from} AND deleted = 'False'`;
+  return affected > 0;
+}
+
 /** What the back end made of a server. */
 export interface ServerMade {
   identifier: string;

@@ -1027,7 +1027,7 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             export_location?: string | null;
             export_locations?: string[];
-            host: components["schemas"]["NullableString"];
+            host: string | null;
             /** Format: uuid */
             id: string;
             progress: string | null;

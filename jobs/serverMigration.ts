@@ -17,6 +17,7 @@ import {
 } from '#db/serverMigration.ts';
 import { backendShare, instancesOnServer } from '#db/shareInstances.ts';
 import {
+  advanceServerTask,
   findShareServer,
   insertShareServer,
   lockShareServer,
@@ -162,8 +163,9 @@ export const continueMigration = job<Move, Step>({
   async succeed(tx, { source, destination }, { isDone, progress }) {
     await saveDetails(tx, destination.id, { migration_progress: String(progress) });
     if (!isDone) return;
-    await setServerTask(tx, source.id, serverTask.phase1Done);
-    await setServerTask(tx, destination.id, serverTask.phase1Done);
+    // Not when the migration is being given up since.
+    if (await advanceServerTask(tx, source.id, serverTask.driverInProgress, serverTask.phase1Done))
+      await setServerTask(tx, destination.id, serverTask.phase1Done);
   },
   async fail(tx, { source, destination }) {
     await setMigration(tx, destination.id, MIGRATING_TO, { status: 'error', task: serverTask.error });

@@ -3,7 +3,7 @@
  */
 import { compareAcrossProjects, seesAllProjects } from './crossing.ts';
 import type { Exchange, Json, JsonObject } from './recordings.ts';
-import { compareValue, type Difference, type ReplayState } from './values.ts';
+import { compareValue, type Difference, freeKeys, type ReplayState } from './values.ts';
 
 /** An answer as it came in. */
 export interface Answer {
@@ -46,9 +46,16 @@ export function compareAnswer(
   differences.push(...compareValue(recorded.body, answer.body, '$', '', state));
   for (const [name, place] of Object.entries(recorded.captures ?? {})) {
     if (state.bindings.has(name)) continue;
-    differences.push({ path: `$.${place}`, expected: `{{${name}}}`, got: valueAt(answer.body, place) });
+    // A value that may be any other one: a key, an address, a host.
+    const got = valueAt(answer.body, place);
+    if (typeof got === 'string' && isFree(place)) state.bindings.set(name, got);
+    else differences.push({ path: `$.${place}`, expected: `{{${name}}}`, got });
   }
   return differences;
+}
+
+function isFree(place: string): boolean {
+  return freeKeys.has(place.split('.').at(-1)!);
 }
 
 /** Where the reference broke down any answer below 500 will do, if it is well-formed. */

@@ -10,6 +10,7 @@ const everyonesPaths = [
   /\/snapshot-instances(\/detail)?$/,
   /\/(os-)?services$/,
   /\/types$/,
+  /\/qos-types$/,
 ];
 
 /** What tells the items of a list apart, whoever made them. */

@@ -14,7 +14,7 @@ export type Identities = Readonly<Record<string, Identity>>;
 
 const member = ['member', 'reader'];
 
-/** The identities of one scenario. `reader` and `other` are users of demo's project. */
+/** The identities of one scenario. `reader`, `other` and `nobody` are users of demo's project. */
 export function freshIdentities(): Identities {
   const id = () => randomBytes(16).toString('hex');
   const demo = { user: id(), project: id(), roles: member };
@@ -24,6 +24,7 @@ export function freshIdentities(): Identities {
     alt: { user: id(), project: id(), roles: member },
     reader: { user: id(), project: demo.project, roles: ['reader'] },
     other: { user: id(), project: demo.project, roles: member },
+    nobody: { user: id(), project: demo.project, roles: [] },
   };
 }
 

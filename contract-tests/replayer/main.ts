@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util';
 import { loadChances } from './chances.ts';
 import { loadCoverage, wholeCoverage } from './coverage.ts';
+import { loadDepartures } from './departures.ts';
 import { freshIdentities, tokenOf } from './identities.ts';
 import { loadScenarios, type Scenario, SETUP_SCENARIO, scenarioNames } from './recordings.ts';
 import { countOutcomes, describeCounts, describeOutcome, reportJson } from './report.ts';
@@ -87,6 +88,7 @@ async function replay(settings: Settings): Promise<number> {
     const done = await replayScenario(wire, scenario, {
       coverage,
       chances: loadChances(),
+      departures: loadDepartures(),
       waits: loadWaits(),
       reference: settings.reference,
       onOutcome: (outcome) => {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chances } from './chances.ts';
 import { type Answer, type ComparisonOptions, compareAnswer, valueAt } from './comparison.ts';
 import { type Coverage, leftOut } from './coverage.ts';
+import { type Departure, type Departures, departureOf } from './departures.ts';
 import { freshIdentities, type Identities, identityNames, tokenOf } from './identities.ts';
 import { KnownItems, sortKeyOf } from './ordering.ts';
 import type { Exchange, RecordedRequest, Scenario, Until } from './recordings.ts';
@@ -31,6 +32,7 @@ export interface Outcome {
 export interface ReplayOptions extends ComparisonOptions {
   coverage: Coverage;
   chances: Chances;
+  departures: Departures;
   waits: Waits;
   /** Told of each exchange as it is done. */
   onOutcome?: (outcome: Outcome) => void;
@@ -73,7 +75,8 @@ export async function replayScenario(
         const request = { method: 'GET', path: wait.path, as: wait.as, version: '2.99' } as RecordedRequest;
         await sendUntil(wire, toWire(request, identities, bindings), wait.until);
       }
-      const differences = await replayExchange(wire, exchange, identities, state, options);
+      const departure = departureOf(exchange, options.departures[scenario.name]);
+      const differences = await replayExchange(wire, exchange, identities, state, options, departure);
       outcome = { ...shown, result: differences.length > 0 ? 'different' : 'alike', differences };
     }
     outcomes.push(outcome);
@@ -88,10 +91,15 @@ async function replayExchange(
   identities: Identities,
   state: Parameters<typeof compareAnswer>[2],
   options: ComparisonOptions,
+  departure: Departure | undefined,
 ): Promise<Difference[]> {
   try {
     const request = toWire(exchange.request, identities, state.bindings);
     const answer = await sendUntil(wire, request, exchange.until);
+    if (departure && !options.reference) {
+      const same = answer.status === departure.status;
+      return same ? [] : [{ path: 'status', expected: departure.status, got: answer.status }];
+    }
     return compareAnswer(exchange, answer, state, options);
   } catch (error) {
     if (error instanceof UnboundName) {

@@ -32,7 +32,7 @@ export interface ReplayState {
 }
 
 /** Values that are free as long as their type is the recorded one. */
-const freeKeys = new Set([
+export const freeKeys = new Set([
   'auth_key',
   'capabilities',
   'created_at',

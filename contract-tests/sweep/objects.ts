@@ -191,6 +191,7 @@ async function makeTypes(wire: Wire, client: Client, progress: (text: string) =>
   await replayScenario(wire, loadScenario(SETUP_SCENARIO), {
     coverage: { notCovered: [], hidden: {} },
     chances: {},
+    departures: {},
     waits: {},
   });
 }

@@ -35,7 +35,8 @@ export function fakeServers(
     async manage(identifier, _options, server, signal) {
       await rehearse('manage_server', signal);
       if (!UUID.test(identifier)) throw new DriverError('notFound', `there is no share server ${identifier}`);
-      return { identifier, details: detailsOf(server, identifier) };
+      // Of one that was made elsewhere, the address for admins isn't known.
+      return { identifier, details: { service_ip: '11.0.0.11', ...detailsOf(server, identifier) } };
     },
     async unmanage(_server, signal) {
       await rehearse('unmanage_server', signal);

@@ -140,5 +140,9 @@ function valueMaker(field: Field, viewer: Viewer): ValueMaker | undefined {
   const map = field.values?.find(
     ({ since, until }) => viewer.version >= since && viewer.version <= until,
   )?.map;
-  return map && ((value) => (typeof value === 'string' && Object.hasOwn(map, value) ? map[value] : value));
+  if (!map) return undefined;
+  return (value) => {
+    const name = value === null ? 'null' : value;
+    return typeof name === 'string' && Object.hasOwn(map, name) ? map[name] : value;
+  };
 }
