@@ -57,8 +57,10 @@ function ofShare({ shareId, activeReplicaOnly }: LocationsOfShare): Sql {
   const active = activeReplicaOnly
     ? sql` AND (i.replica_state IS NULL OR i.replica_state = 'active')`
     : nothing;
-  // What a share is being copied to isn't to be mounted yet.
-  return sql`i.share_id = ${shareId} AND i.status NOT IN ('migrating_to', 'server_migrating_to')${active}`;
+  // What a share is being copied to isn't to be mounted yet, what it has left behind no longer.
+  return sql`i.share_id = ${shareId} AND i.status NOT IN ('migrating_to', 'server_migrating_to')${active}
+    AND NOT (i.status IN ('deleting', 'error_deleting') AND EXISTS (SELECT 1 FROM share_instances o
+      WHERE o.share_id = i.share_id AND o.id <> i.id AND o.status = 'available' AND o.deleted = 'False'))`;
 }
 
 export function listShareLocations(db: Queries, share: LocationsOfShare): Promise<ExportLocationRow[]> {

@@ -155,7 +155,7 @@ export async function markLaunched(tx: Tx, id: string): Promise<void> {
   await tx.run`UPDATE share_instances SET progress = '100%', launched_at = UTC_TIMESTAMP() WHERE id = ${id}`;
 }
 
-/** Makes the instance's export locations exactly these; those that stay keep their ids. */
+/** Makes the instance's export locations exactly these; those that stay keep their ids, and what users said of them. */
 export async function replaceExportLocations(
   tx: Tx,
   instanceId: string,
@@ -171,15 +171,27 @@ export async function replaceExportLocations(
     await tx.run`UPDATE share_instance_export_locations SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE id = ${old.id}`;
     await tx.run`UPDATE share_instance_export_locations_metadata SET deleted = id, deleted_at = UTC_TIMESTAMP(6) WHERE export_location_id = ${old.id} AND deleted = 0`;
   }
-  const added = locations.filter((location) => !existing.some((old) => same(old, location)));
-  if (added.length > 0) await addExportLocations(tx, instanceId, added);
+  const [added, kept]: [ExportLocation[], MetadataOf[]] = [[], []];
+  for (const location of locations) {
+    const old = existing.find((row) => same(row, location));
+    if (old) kept.push({ id: old.id, metadata: location.metadata });
+    else added.push(location);
+  }
+  if (added.length > 0) kept.push(...(await addExportLocations(tx, instanceId, added)));
+  await putMetadata(tx, kept);
+}
+
+/** Of an export location, by its row's id. */
+interface MetadataOf {
+  id: number;
+  metadata: ExportLocation['metadata'];
 }
 
 async function addExportLocations(
   tx: Tx,
   instanceId: string,
   locations: readonly ExportLocation[],
-): Promise<void> {
+): Promise<MetadataOf[]> {
   const rows = locations.map((location) => ({ ...location, uuid: randomUUID() }));
   const inserted = await tx.rows<{ id: number; uuid: string }>`
     INSERT INTO share_instance_export_locations (created_at, updated_at, deleted, path, share_instance_id, is_admin_only, uuid)
@@ -190,16 +202,20 @@ async function addExportLocations(
       ),
       ', ',
     )} RETURNING id, uuid`;
-  const metadata = rows.flatMap((row) => {
-    const { id } = inserted.find(({ uuid }) => uuid === row.uuid)!;
-    return Object.entries(row.metadata ?? {}).map(
+  return rows.map(({ uuid, metadata }) => ({ id: inserted.find((row) => row.uuid === uuid)!.id, metadata }));
+}
+
+/** What the driver says of locations, over what is there under the same keys. */
+async function putMetadata(tx: Tx, locations: readonly MetadataOf[]): Promise<void> {
+  const rows = locations.flatMap(({ id, metadata }) =>
+    Object.entries(metadata ?? {}).map(
       ([key, value]) => sql`(UTC_TIMESTAMP(6), 0, ${id}, ${key}, ${words.get(value) ?? value})`,
-    );
-  });
-  if (metadata.length > 0)
+    ),
+  );
+  if (rows.length > 0)
     await tx.run`
       INSERT INTO share_instance_export_locations_metadata (created_at, deleted, export_location_id, \`key\`, value)
-      VALUES ${join(metadata, ', ')}`;
+      VALUES ${join(rows, ', ')} ON DUPLICATE KEY UPDATE value = VALUES(value)`;
 }
 
 /** Soft-deletes the instance and what hangs on it; the share too when this was its last. Answers whether it was. */

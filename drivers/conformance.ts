@@ -594,6 +594,14 @@ export function describeDriver(name: string, make: () => Promise<Workbench>): vo
         driver.snapshots?.create(snapshot, aborted()),
         driver.revert?.toSnapshot(share, snapshot, [], aborted()),
         driver.data?.attach(share, 'ro', aborted()),
+        driver.manage?.unmanageShare(share, aborted()),
+        driver.servers?.setup(someServer('127.0.0.1', 1), aborted()),
+        driver.groups?.createSnapshot(
+          { id: randomUUID(), group: { id: randomUUID(), projectId: 'p', pool }, members: [snapshot] },
+          aborted(),
+        ),
+        driver.replication?.delete({ ...share, replicaState: null }, [], aborted()),
+        driver.migration?.check(share, fresh(), aborted()),
         driver.shares.delete(share, aborted()),
       ];
       for (const call of calls) if (call) expect(await failure(call)).toBe('timeout');

@@ -13,12 +13,24 @@ const settings = (options: Record<string, string> = {}, backend = 'alpha'): Driv
 const fake = (options?: Record<string, string>, backend?: string): Promise<Driver> =>
   createDriver('fake', settings(options, backend));
 
+const pools = { fake_driver_pools: 'one:100:100,two:100:100' };
 describeDriver('fake', async () => ({
-  driver: await fake({ fake_driver_used_gb: '1.5' }),
-  again: () => fake({ fake_driver_used_gb: '0' }),
+  driver: await fake({ fake_driver_used_gb: '1.5', ...pools }),
+  again: () => fake({ fake_driver_used_gb: '0', ...pools }),
   overfill: async () => {},
   close: async () => {},
 }));
+
+describe('with share servers', () => {
+  let latest = 9;
+  const options = { driver_handles_share_servers: 'True' };
+  describeDriver('fake', async () => ({
+    driver: await fake(options, 'gamma'),
+    again: () => fake(options, 'gamma'),
+    address: () => `10.254.0.${++latest}`,
+    close: async () => {},
+  }));
+});
 
 describe('the fake back end', () => {
   test('reports as the recorded one did', async () => {

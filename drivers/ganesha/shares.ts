@@ -86,6 +86,7 @@ async function make(
   giveUpIf(signal, 'the creation');
   if (share.protocol !== 'NFS')
     throw new DriverError('unsupported', `this back end serves NFS, not ${share.protocol}`);
+  if (share.encryptionKeyRef) throw new DriverError('unsupported', 'this back end encrypts no shares');
   const name = named(share, home);
   if (!(await home.storage.exists(home.volume))) await gateway.assertRoom(home.storage, share.size * GiB);
   await store();

@@ -14,6 +14,7 @@ export function apiClient(url: string, token: string): ApiClient {
   const headers = {
     'X-Auth-Token': token,
     'X-OpenStack-Manila-API-Version': '2.99',
+    'X-OpenStack-Manila-API-Experimental': 'true',
     'Content-Type': 'application/json',
   };
   async function request<T>(method: string, path: string, body?: object): Promise<T> {
