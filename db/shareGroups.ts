@@ -196,6 +196,11 @@ export async function setConsistency(tx: Tx, id: string, support: 'pool' | 'host
   await tx.run`UPDATE share_groups SET consistent_snapshot_support = ${support} WHERE id = ${id} AND deleted = 'False'`;
 }
 
+/** The group never came onto the server that was chosen for it. */
+export async function forgetServerOfGroup(tx: Tx, id: string): Promise<void> {
+  await tx.run`UPDATE share_groups SET share_server_id = NULL WHERE id = ${id} AND deleted = 'False'`;
+}
+
 /** A member of a group as it is now: the share and its instance. */
 export interface GroupShare {
   shareId: string;

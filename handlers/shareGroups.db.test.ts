@@ -501,6 +501,86 @@ describe('a group from a snapshot', () => {
   });
 });
 
+describe('a group with share servers', () => {
+  /** Works on the resource, and on the servers that it waits for. */
+  async function settle(resource: string): Promise<void> {
+    for (let isDone = false; !isDone; ) {
+      let isOver = false;
+      const working = world
+        .work(resource)
+        .then(
+          () => true,
+          (error: Error) => {
+            if (!/just being/.test(error.message)) throw error;
+            return false;
+          },
+        )
+        .finally(() => {
+          isOver = true;
+        });
+      while (!isOver) {
+        for (const { id } of await world.db.rows<{ id: string }>`SELECT id FROM share_servers`)
+          await world.work(id);
+        await new Promise((next) => setTimeout(next, 20));
+      }
+      isDone = await working;
+    }
+  }
+
+  async function placed() {
+    const network = await world.network();
+    const owner = world.caller({ projectId: network.projectId });
+    const { id } = await createGroup(owner, { share_types: [serverType], share_network_id: network.id });
+    await settle(id);
+    return { network, owner, id, shown: await showGroup(owner, id) };
+  }
+
+  test('is on one, with all its shares and those of groups from its snapshots', async () => {
+    const { network, owner, id, shown } = await placed();
+    expect(shown).toMatchObject({ status: 'available', share_network_id: network.id });
+    expect(shown.share_server_id).not.toBeNull();
+    const body = { share_proto: 'NFS', size: 1, share_type: serverType, share_group_id: id };
+    const { share } = await shares.createShare({ ...none, ctx: owner, body });
+    await settle(share.id);
+    const on = { share_server_id: shown.share_server_id, share_network_id: network.id };
+    expect(await showShare(owner, share.id)).toMatchObject({ status: 'available', ...on });
+    const taken = await shareGroupSnapshots.createShareGroupSnapshot({
+      ...none,
+      ctx: owner,
+      body: { share_group_id: id },
+    });
+    await world.work(id);
+    const made = await createGroup(owner, { source_share_group_snapshot_id: taken.share_group_snapshot.id });
+    await expect(world.work(made.id)).rejects.toThrow(/being made/);
+    const query = { share_group_id: made.id };
+    const { shares: found } = await shares.listShares({ ...none, ctx: owner, query });
+    await settle(found[0]!.id);
+    await world.work(made.id);
+    expect(await showGroup(owner, made.id)).toMatchObject({ status: 'available', ...on });
+    expect(await showShare(owner, found[0]!.id)).toMatchObject({ status: 'available', ...on });
+  });
+
+  test('is in error when there is none to be had', async () => {
+    await world.rebuildServers({ fake_driver_failures: 'setup_server:always' });
+    const { id, shown } = await placed();
+    expect(shown).toMatchObject({ status: 'error', share_server_id: null });
+    expect(await world.messages(id)).toEqual([['002', '004']]);
+    await world.rebuildServers();
+  });
+
+  test('leaves it when it is deleted', async () => {
+    Object.assign(world.backendOptions, { delete_share_server_with_last_share: true });
+    const { owner, id, shown } = await placed();
+    await deleteGroup(owner, id);
+    await world.work(id);
+    await world.work(shown.share_server_id!);
+    const left = await world.db.rows`
+      SELECT id FROM share_servers WHERE id = ${shown.share_server_id} AND deleted = 'False'`;
+    expect(left).toEqual([]);
+    Object.assign(world.backendOptions, { delete_share_server_with_last_share: false });
+  });
+});
+
 test('lists are of the own project, narrowed, ordered and cut into pages', async () => {
   const owner = world.caller();
   for (const name of ['one', 'two_', 'three']) await createGroup(owner, { name });

@@ -10,7 +10,7 @@ import {
   removeShareGroupSnapshot,
   type ShareGroupSnapshotRow,
 } from '#db/shareGroupSnapshots.ts';
-import { backendGroup, findShareGroup, type ShareGroupRow } from '#db/shareGroups.ts';
+import { findShareGroup, type ShareGroupRow } from '#db/shareGroups.ts';
 import { recordSnapshotMade } from '#db/snapshotInstances.ts';
 import { backendSnapshot, type DrivenSnapshot } from '#db/snapshots.ts';
 import { abandon, complete } from '#db/transition.ts';
@@ -20,7 +20,7 @@ import { shareGroupSnapshotLife } from '#domain/shareGroups.ts';
 import { snapshotLife } from '#domain/snapshots.ts';
 import { DriverError, type SnapshotCreated, type Snapshots } from '#drivers/driver.ts';
 import { job, minutes, type Run, TryAgain } from './job.ts';
-import { driverOfGroup, tellOfGroup } from './shareGroups.ts';
+import { driverOfGroup, groupOnServer, tellOfGroup } from './shareGroups.ts';
 
 interface Subject {
   snapshot: ShareGroupSnapshotRow;
@@ -34,7 +34,7 @@ export const createShareGroupSnapshot = job<Subject, ReadonlyMap<string, Snapsho
   load: (run) => loadIn(run, shareGroupSnapshotLife.create),
   async perform(subject, run) {
     const { groups } = driverOfGroup(run, subject.group);
-    if (groups) return groups.createSnapshot(backendGroupSnapshot(subject), run.signal);
+    if (groups) return groups.createSnapshot(await backendGroupSnapshot(subject, run), run.signal);
     const snapshots = subject.members.length === 0 ? undefined : snapshotsOf(run, subject);
     const made = new Map<string, SnapshotCreated>();
     for (const member of subject.members)
@@ -88,7 +88,7 @@ export const deleteShareGroupSnapshot = job<Subject, void>({
 
 async function removeFromBackend(subject: Subject, run: Run): Promise<void> {
   const { groups } = driverOfGroup(run, subject.group);
-  if (groups) return groups.deleteSnapshot(backendGroupSnapshot(subject), run.signal);
+  if (groups) return groups.deleteSnapshot(await backendGroupSnapshot(subject, run), run.signal);
   for (const member of subject.members)
     await snapshotsOf(run, subject).delete(backendSnapshot(member), run.signal);
 }
@@ -109,8 +109,11 @@ function snapshotsOf(run: Run, { group }: Subject): Snapshots {
   return snapshots;
 }
 
-function backendGroupSnapshot({ snapshot, group, members }: Subject): BackendGroupSnapshot {
-  return { id: snapshot.id, group: backendGroup(group), members: members.map(backendSnapshot) };
+async function backendGroupSnapshot(
+  { snapshot, group, members }: Subject,
+  run: Run,
+): Promise<BackendGroupSnapshot> {
+  return { id: snapshot.id, group: await groupOnServer(group, run), members: members.map(backendSnapshot) };
 }
 
 export const shareGroupSnapshotJobs = [createShareGroupSnapshot, deleteShareGroupSnapshot];

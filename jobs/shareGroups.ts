@@ -3,12 +3,14 @@
  * made first, then its shares by jobs of their own, and it is available when all of them are.
  */
 import type { Tx } from '#db/connection.ts';
+import { findDrivenServer } from '#db/drivenServers.ts';
 import { insertMessage, type MessageAction, type MessageDetail } from '#db/messages.ts';
 import { enqueue } from '#db/outbox.ts';
 import { release } from '#db/quotas.ts';
 import {
   backendGroup,
   findShareGroup,
+  forgetServerOfGroup,
   placeShareGroup,
   removeShareGroup,
   type ShareGroupRow,
@@ -18,6 +20,7 @@ import {
 import { findShareGroupType } from '#db/shareGroupTypes.ts';
 import { findShareType } from '#db/shareTypes.ts';
 import { abandon, complete } from '#db/transition.ts';
+import type { BackendGroup, BackendShareServer } from '#domain/backend.ts';
 import type { NamedStep } from '#domain/lifecycle.ts';
 import { backendOf, shareQueue } from '#domain/services.ts';
 import { shareGroupJobs, shareGroupLife } from '#domain/shareGroups.ts';
@@ -26,6 +29,8 @@ import { type Driver, DriverError } from '#drivers/driver.ts';
 import { job, minutes, type Run, TryAgain } from './job.ts';
 import { PATIENT_ATTEMPTS, placerOf } from './placement.ts';
 import type { Outcome } from './scheduler/schedule.ts';
+import { NoShareServer, provideServer } from './serverPlacement.ts';
+import { leaveServer } from './shareServers.ts';
 
 /** Finds the pool, then hands the group on to that pool's worker. */
 export const scheduleShareGroup = job<ShareGroupRow, Outcome>({
@@ -67,12 +72,15 @@ export const provisionShareGroup = job<ShareGroupRow, 'pool' | 'host' | null>({
   load: (run) => loadIn(run, shareGroupLife.create),
   async perform(group, run) {
     const driver = driverOfGroup(run, group);
-    await driver.groups?.create(backendGroup(group), run.signal);
+    const server = driver.servers ? await serverFor(group, run) : undefined;
+    await driver.groups?.create({ ...backendGroup(group), ...(server ? { server } : {}) }, run.signal);
     const { sg_consistent_snapshot_support: support } = await driver.stats(run.signal);
     return support === 'pool' || support === 'host' ? support : null;
   },
   async undo(group, run) {
-    await driverOfGroup(run, group).groups?.delete(backendGroup(group), run.signal);
+    // Read anew: it may have got a share server since.
+    const now = await findShareGroup(run.tools.db, group.id);
+    if (now) await removeFromBackend(now, run);
   },
   async succeed(tx, group, support, run) {
     await setConsistency(tx, group.id, support);
@@ -91,10 +99,12 @@ export const provisionShareGroup = job<ShareGroupRow, 'pool' | 'host' | null>({
     }
     return { queue: shareQueue(group.host!), kind: shareGroupJobs.fill };
   },
-  async fail(tx, group, _error, run) {
+  async fail(tx, group, error, run) {
     for (const { instanceId } of await sharesOfGroup(tx, group.id))
       await abandon(tx, shareLife.create, 'share_instances', instanceId);
-    await failCreation(tx, group, run, 'create', 'unknownError');
+    const isServerless = error instanceof NoShareServer;
+    if (isServerless) await forgetServerOfGroup(tx, group.id);
+    await failCreation(tx, group, run, 'create', isServerless ? 'noShareServer' : 'unknownError');
   },
 });
 
@@ -125,7 +135,7 @@ export const deleteShareGroup = job<ShareGroupRow, void>({
   load: (run) => loadIn(run, shareGroupLife.delete),
   async perform(group, run) {
     try {
-      await driverOfGroup(run, group).groups?.delete(backendGroup(group), run.signal);
+      await removeFromBackend(group, run);
     } catch (error) {
       if (run.row.payload.force !== true || run.signal.aborted) throw error;
       run.tools.log('warn', 'a share group is deleted by force, its back end may keep a rest', {
@@ -134,8 +144,9 @@ export const deleteShareGroup = job<ShareGroupRow, void>({
       });
     }
   },
-  async succeed(tx, group) {
+  async succeed(tx, group, _result, run) {
     if (!(await removeShareGroup(tx, group.id))) return;
+    if (group.share_server_id !== null) await leaveServer(tx, group.share_server_id, run);
     const owner = { projectId: group.project_id, userId: group.user_id, shareTypeId: null };
     await release(tx, owner, { share_groups: 1 });
   },
@@ -156,6 +167,39 @@ export function driverOfGroup(run: Run, group: ShareGroupRow): Driver {
   const driver = group.host === null ? undefined : run.tools.driver(backendOf(group.host));
   if (!driver) throw new DriverError('failed', `the back end of ${group.host} is not served here`);
   return driver;
+}
+
+/** The share server that the group's shares are to be on. Throws NoShareServer, or TryAgain while it is being made. */
+async function serverFor(group: ShareGroupRow, run: Run): Promise<BackendShareServer> {
+  if (group.share_network_id === null)
+    throw new NoShareServer(`share group ${group.id} has no share network`);
+  return provideServer(
+    {
+      holder: 'share_groups',
+      id: group.id,
+      host: group.host!,
+      networkId: group.share_network_id,
+      zone: group.availability_zone,
+      size: 0,
+      encryptionKeyRef: null,
+      only: null,
+    },
+    run,
+  );
+}
+
+/** The group as its driver sees it, with its share server where it has one. */
+export async function groupOnServer(group: ShareGroupRow, run: Run): Promise<BackendGroup> {
+  const id = group.share_server_id;
+  const found = id === null ? undefined : await findDrivenServer(run.tools.db, id);
+  return { ...backendGroup(group), ...(found ? { server: found.server } : {}) };
+}
+
+/** A group without a server on a back end that handles servers was never made there. */
+async function removeFromBackend(group: ShareGroupRow, run: Run): Promise<void> {
+  const driver = driverOfGroup(run, group);
+  if (driver.servers && group.share_server_id === null) return;
+  await driver.groups?.delete(await groupOnServer(group, run), run.signal);
 }
 
 async function failCreation(

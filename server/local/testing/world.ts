@@ -121,6 +121,12 @@ export async function startWorld(): Promise<World> {
   let networks = testNetworks(db);
   const drivers = (backend: string) =>
     backend === HOST ? { ...driver, ...opened } : backend === SERVERS_HOST ? withServers : undefined;
+  const reports = () =>
+    Promise.all(
+      [HOST, SERVERS_HOST].map(async (host) => {
+        return { host, at: now(), stats: await drivers(host)!.stats(AbortSignal.timeout(1000)) };
+      }),
+    );
   const tools = {
     db,
     settings: jobSettings,
@@ -128,10 +134,11 @@ export async function startWorld(): Promise<World> {
     driver: drivers,
     options: (backend: string) => (drivers(backend) ? backendOptions : undefined),
     network: (backend: string) => (backend === SERVERS_HOST ? networks : undefined),
-    reports: async () => [{ host: HOST, at: now(), stats: await driver.stats(new AbortController().signal) }],
+    reports,
   } as unknown as Tools;
   tools.placer = new Placer(tools);
-  await registerService(db, { host: HOST, binary: 'manila-share', topic: 'manila-share', zone: 'nova' });
+  for (const host of [HOST, SERVERS_HOST])
+    await registerService(db, { host, binary: 'manila-share', topic: 'manila-share', zone: 'nova' });
 
   const step = async (shareId: string, workers = 1) => {
     const row = await db.row<{ id: number; kind: string }>`
@@ -149,9 +156,7 @@ export async function startWorld(): Promise<World> {
         db,
         settings: settings as unknown as Settings,
         enforcer,
-        reports: async () => [
-          { host: SERVERS_HOST, at: now(), stats: await withServers.stats(AbortSignal.timeout(1000)) },
-        ],
+        reports,
         explanation: async () => null,
       };
       const links = { self: 'http://here/v2', bookmark: 'http://here' };
