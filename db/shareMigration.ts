@@ -1,6 +1,7 @@
 /** The two instances of a share that is being migrated: making the second, telling how far, taking over. */
 import { randomUUID } from 'node:crypto';
 import type { AccessRuleResult, ExportLocation } from '#domain/backend.ts';
+import { backendOf } from '#domain/services.ts';
 import { DESTINATION, migrationJobs } from '#domain/shareMigration.ts';
 import { shareLife } from '#domain/shares.ts';
 import type { ShareCapabilities } from '#domain/shareTypes.ts';
@@ -28,12 +29,16 @@ export interface NewDestination {
   shareNetworkId: string | null;
 }
 
-/** Writes the instance that a share moves to, like the one it moves from in all that isn't said. */
+/**
+ * Writes the instance that a share moves to, like the one it moves from in all that isn't said. Within a back end and a
+ * share network it stays on its share server; elsewhere it gets one when it is made.
+ */
 export async function insertDestination(tx: Tx, sourceId: string, to: NewDestination): Promise<void> {
   await tx.run`
     INSERT INTO share_instances (created_at, deleted, id, share_id, host, status, share_type_id, share_network_id,
-      access_rules_status, cast_rules_to_readonly, mount_point_name, encryption_key_ref, qos_type_id, availability_zone_id)
+      share_server_id, access_rules_status, cast_rules_to_readonly, mount_point_name, encryption_key_ref, qos_type_id, availability_zone_id)
     SELECT UTC_TIMESTAMP(6), 'False', ${to.id}, share_id, ${to.host}, ${DESTINATION}, ${to.shareTypeId}, ${to.shareNetworkId},
+      IF(SUBSTRING_INDEX(host, '#', 1) = ${backendOf(to.host)} AND share_network_id = ${to.shareNetworkId}, share_server_id, NULL),
       'active', 0, mount_point_name, encryption_key_ref, qos_type_id, availability_zone_id
     FROM share_instances WHERE id = ${sourceId}`;
   await placeInstance(tx, to.id, to.host);

@@ -86,7 +86,7 @@ test('a share moves in two phases, each done twice as once, and keeps its rules,
   ]);
   await complete();
   expect(await state()).toEqual(['migrating', 'migration_completing', HERE]);
-  expect(await work(2)).toEqual(['share.migrationSwitch']);
+  expect(await work(2)).toEqual(['share.migrationSwitch', 'share.delete']);
   expect(await state()).toEqual(['available', 'migration_success', THERE]);
   expect(await instances()).toEqual([['available', THERE, 3]]);
 

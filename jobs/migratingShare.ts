@@ -10,14 +10,17 @@ import {
   snapshotsCounted,
 } from '#db/shareMigration.ts';
 import { setTaskState } from '#db/shares.ts';
-import { complete } from '#db/transition.ts';
+import { instanceSubject } from '#db/subjects.ts';
+import { complete, transition } from '#db/transition.ts';
 import type { Deltas, QuotaResource } from '#domain/quotas.ts';
+import { shareQueue } from '#domain/services.ts';
 import type { GivenUp, MigrationWishes } from '#domain/shareMigration.ts';
 import { shareLife, sharesQuota } from '#domain/shares.ts';
 import { capabilitiesOf } from '#domain/shareTypes.ts';
 import { snapshotsQuota } from '#domain/snapshots.ts';
 import { DriverError } from '#drivers/driver.ts';
 import type { Run } from './job.ts';
+import { leave } from './shareOnServer.ts';
 import { tellOfShare } from './shares.ts';
 
 export interface MigrationPayload {
@@ -76,9 +79,24 @@ export async function endGivenUp(tx: Tx, source: InstanceRow, how: GivenUp): Pro
   await complete(tx, shareLife.migrate, 'share_instances', source.id);
 }
 
+/** The destination's row goes: what was there of it is gone. */
+export async function removeDestination(tx: Tx, destination: InstanceRow, run: Run): Promise<void> {
+  await removeInstance(tx, destination.id, destination.shareId);
+  await leave(tx, destination, run);
+}
+
+/** The share is at the destination and ends well; the source is one too many, for its back end to remove. */
+export async function endMoved(tx: Tx, { source }: Moving, { requester }: Run): Promise<void> {
+  const { id, shareId, host } = source;
+  const payload = { ...requester, shareId, instanceId: id };
+  const deletion = { queue: shareQueue(host!), resource: shareId, payload };
+  await transition(tx, shareLife.delete, instanceSubject(id), deletion, true);
+  await setTaskState(tx, shareId, 'migration_success');
+}
+
 /** As `endGivenUp`, where the destination holds nothing: its row goes, and the owner is told. */
 export async function endFailed(tx: Tx, { source, destination }: Moving, run: Run): Promise<void> {
-  await removeInstance(tx, destination.id, source.shareId);
+  await removeDestination(tx, destination, run);
   await endGivenUp(tx, source, 'migration_error');
   await tellOfShare(tx, source, run, 'update', 'unknownError');
 }

@@ -8,16 +8,10 @@ import { failRules } from '#db/accessStates.ts';
 import type { Tx } from '#db/connection.ts';
 import { heldRules } from '#db/heldRules.ts';
 import { enqueue } from '#db/outbox.ts';
-import {
-  backendShare,
-  type InstanceRow,
-  removeInstance,
-  replaceExportLocations,
-} from '#db/shareInstances.ts';
+import { backendShare, type InstanceRow, replaceExportLocations } from '#db/shareInstances.ts';
 import { castToReadOnly, isBeingCancelled, setProgress, takeOver } from '#db/shareMigration.ts';
 import { setTaskState } from '#db/shares.ts';
-import { instanceSubject } from '#db/subjects.ts';
-import { abandon, transition } from '#db/transition.ts';
+import { abandon } from '#db/transition.ts';
 import { backendOf, DATA_QUEUE, shareQueue } from '#domain/services.ts';
 import { type GivenUp, migrationJobs } from '#domain/shareMigration.ts';
 import { shareLife } from '#domain/shares.ts';
@@ -30,13 +24,16 @@ import {
   bothOf,
   countAsType,
   endGivenUp,
+  endMoved,
   enter,
   type Moving,
   movingOf,
   prepareType,
+  removeDestination,
   sourceOf,
 } from './migratingShare.ts';
 import { CANCEL_POLL_MS } from './shareMigration.ts';
+import { isOnBackend, shareOnServer } from './shareOnServer.ts';
 import { driverOf, tellOfShare } from './shares.ts';
 
 const DAYS = minutes(24 * 60);
@@ -63,11 +60,11 @@ const provisionDestination = job<Moving, Provisioned>({
   deadlineMs: minutes(30),
   load: movingOf,
   async perform({ destination }, run) {
-    const exportLocations = await driverOf(run, destination).shares.create(
-      backendShare(destination),
-      run.signal,
-    );
-    return { exportLocations, to: await attachShare(run, { ...destination, exportLocations }, 'rw') };
+    const driver = driverOf(run, destination);
+    const share = await shareOnServer(destination, driver, run);
+    const exportLocations = await driver.shares.create(share, run.signal);
+    const made = { ...destination, exportLocations, server: share.server ?? null };
+    return { exportLocations, to: await attachShare(run, made, 'rw') };
   },
   async succeed(tx, { source, destination }, { exportLocations, to }, run) {
     await replaceExportLocations(tx, destination.id, exportLocations);
@@ -212,19 +209,7 @@ const handOver = job<Moving, ReadonlyMap<string, AccessRuleResult>>({
     const { source, destination } = moving;
     await takeOver(tx, source, destination, destination.exportLocations, results);
     await countAsType(tx, moving);
-    const { requestId, projectId, userId } = run.requester;
-    await transition(
-      tx,
-      shareLife.delete,
-      instanceSubject(source.id),
-      {
-        queue: shareQueue(source.host!),
-        resource: source.shareId,
-        payload: { requestId, projectId, userId, shareId: source.shareId, instanceId: source.id },
-      },
-      true,
-    );
-    await setTaskState(tx, source.shareId, 'migration_success');
+    await endMoved(tx, moving, run);
   },
   fail: failCopy,
 });
@@ -246,12 +231,14 @@ const discardDestination = job<Moving, void>({
   load: bothOf,
   async perform({ destination }, run) {
     const driver = driverOf(run, destination);
+    // It may not have come onto a share server yet: then there is nothing of it.
+    if (!isOnBackend(destination, driver)) return;
     const share = backendShare(destination);
     await driver.data?.detach(share, run.signal);
     await driver.shares.delete(share, run.signal);
   },
-  async succeed(tx, { source, destination }) {
-    await removeInstance(tx, destination.id, source.shareId);
+  async succeed(tx, { source, destination }, _result, run) {
+    await removeDestination(tx, destination, run);
     return { queue: shareQueue(source.host!), kind: migrationJobs.restore };
   },
   async fail(tx, { source, destination }, _error, run) {

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { heldRules } from '#db/heldRules.ts';
 import { holdersOf } from '#db/shareHolds.ts';
-import { backendShare, type InstanceRow, removeInstance } from '#db/shareInstances.ts';
+import { backendShare, type InstanceRow } from '#db/shareInstances.ts';
 import { insertDestination, isBeingCancelled, setProgress, takeOver } from '#db/shareMigration.ts';
 import { findShare, setTaskState } from '#db/shares.ts';
 import { abandon } from '#db/transition.ts';
@@ -24,11 +24,13 @@ import {
   countAsType,
   endFailed,
   endGivenUp,
+  endMoved,
   enter,
   type Moving,
   movingOf,
   payloadOf,
   prepareType,
+  removeDestination,
   sourceOf,
 } from './migratingShare.ts';
 import { PATIENT_ATTEMPTS, placerOf, requestFor } from './placement.ts';
@@ -166,12 +168,10 @@ const switchMigration = job<Moving, ExportLocation[]>({
     const rules = await heldRules(run.tools.db, moving.source.id);
     return migrationOf(run, moving.source).complete(...bothShares(moving), rules, run.signal);
   },
-  async succeed(tx, moving, locations) {
-    const { source, destination } = moving;
-    await takeOver(tx, source, destination, locations, new Map());
+  async succeed(tx, moving, locations, run) {
+    await takeOver(tx, moving.source, moving.destination, locations, new Map());
     await countAsType(tx, moving);
-    await removeInstance(tx, source.id, source.shareId);
-    await setTaskState(tx, source.shareId, 'migration_success');
+    await endMoved(tx, moving, run);
   },
   async fail(tx, { source, destination }, _error, run) {
     // Either may hold the data now: both stay, for the administrator to see and decide.
@@ -212,7 +212,7 @@ const cancelMigration = job<Cancelled, void>({
         payload: { ...run.row.payload, how: 'migration_cancelled' },
       };
     }
-    if (moving) await removeInstance(tx, moving.destination.id, source.shareId);
+    if (moving) await removeDestination(tx, moving.destination, run);
     await endGivenUp(tx, source, 'migration_cancelled');
     return undefined;
   },
