@@ -1,5 +1,5 @@
 /** Which share server something goes to: one that serves its subnets on its back end, or a new one. */
-import { ACTIVE, fits, type ServerLimits, serverLife } from '#domain/shareServers.ts';
+import { ACTIVE, fits, passing, type ServerLimits, serverLife } from '#domain/shareServers.ts';
 import type { Queries, Tx } from './connection.ts';
 import { insertShareServer } from './shareServers.ts';
 import { int, list, name } from './sql.ts';
@@ -21,7 +21,7 @@ export interface ServerNeed {
 }
 
 /**
- * `assigned`: on this server, which may still have to be set up (`isNew`: by whoever asked). `wait`: another one is
+ * `assigned`: on this server, which may not serve yet (`isNew`: it is to be set up by whoever asked). `wait`: another one is
  * being made for the same subnets. `none`: the only one that would do isn't active.
  */
 export type Placement =
@@ -63,7 +63,7 @@ export async function placeOnServer(
     return { kind: 'assigned', serverId: chosen.id, isNew: false };
   }
   if (need.only !== null) return { kind: 'none' };
-  if (candidates.some(({ status }) => status === serverLife.setup.via)) return { kind: 'wait' };
+  if (candidates.some(({ status }) => passing.includes(status))) return { kind: 'wait' };
   await insertShareServer(tx, {
     id: newId,
     host: need.host,
@@ -84,7 +84,7 @@ async function serving(tx: Tx, need: ServerNeed): Promise<Candidate[]> {
   const subnets = [...need.subnetIds].sort().join(',');
   const locked = await tx.rows<{ id: string; status: string }>`
     SELECT v.id, v.status FROM share_servers v
-    WHERE v.host = ${need.host} AND v.deleted = 'False' AND v.status IN (${ACTIVE}, ${serverLife.setup.via})
+    WHERE v.host = ${need.host} AND v.deleted = 'False' AND v.status IN (${list([ACTIVE, ...passing])})
       AND v.encryption_key_ref <=> ${need.encryptionKeyRef}
       AND ${subnets} = (SELECT GROUP_CONCAT(m.share_network_subnet_id ORDER BY m.share_network_subnet_id)
         FROM share_server_share_network_subnet_mappings m WHERE m.share_server_id = v.id AND m.deleted = 0)

@@ -125,6 +125,13 @@ export async function insertShareServer(tx: Tx, server: NewShareServer): Promise
     VALUES ${join(rows, ', ')}`;
 }
 
+/** Another subnet that the server is to serve. */
+export async function addServedSubnet(tx: Tx, id: string, subnetId: string): Promise<void> {
+  await tx.run`
+    INSERT INTO share_server_share_network_subnet_mappings (created_at, deleted, share_server_id, share_network_subnet_id)
+    VALUES (UTC_TIMESTAMP(6), 0, ${id}, ${subnetId})`;
+}
+
 /** Locks a server until the transaction ends, so that nothing is put on it; answers its status, undefined when it is gone. */
 export async function lockShareServer(tx: Tx, id: string): Promise<string | undefined> {
   const row = await tx.row<{ status: string }>`

@@ -19,6 +19,8 @@ export const serverLife = lifecycle('shareServer', {
     onError: 'unmanage_error',
     refused: 'invalidInput',
   },
+  /** its network has got another subnet or other security services */
+  update: { from: [ACTIVE], via: 'network_change', to: ACTIVE, onError: 'error', refused: 'conflict' },
   /** of the server that is moved away from; it stays in `via` until the move ends one way or the other */
   migrate: {
     from: [ACTIVE],
@@ -28,6 +30,9 @@ export const serverLife = lifecycle('shareServer', {
     refused: 'conflict',
   },
 });
+
+/** States in which a server is about to serve: whoever wants it waits. */
+export const passing: readonly string[] = [serverLife.setup.via, serverLife.update.via];
 
 /** The status of the server that is moved to. */
 export const MIGRATING_TO = 'server_migrating_to';

@@ -8,7 +8,7 @@ import {
   type SecurityServiceRow,
   securityServicesOf,
 } from '#db/securityServices.ts';
-import { serversOfShareNetwork } from '#db/shareNetworkSubnets.ts';
+import { type ServerInNetwork, serversOfShareNetwork } from '#db/shareNetworkSubnets.ts';
 import { lockShareNetwork, type ShareNetworkRow } from '#db/shareNetworks.ts';
 import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
@@ -16,6 +16,7 @@ import { refuseReplacement, refuseSecondOfType } from '#domain/securityServices.
 import { refuseInactive } from '#domain/shareNetworks.ts';
 import type { Ctx } from './context.ts';
 import type { Handlers } from './request.ts';
+import { changeServers } from './shareNetworkChange.ts';
 import { shownNetwork } from './shareNetworks.ts';
 import { verdict } from './shareNetworkVerdict.ts';
 import { visibleShareNetwork } from './visibleShareNetwork.ts';
@@ -28,8 +29,9 @@ export const shareNetworkSecurity = {
     await ctx.transaction(async (tx) => {
       await lockBoth(tx, network, service.id);
       refuseSecondOfType(await securityServicesOf(tx, network.id), service, network.id);
-      await refuseUsed(tx, ctx, network, 'be given security services');
+      const servers = await takingServers(tx, network, 'be given security services');
       await addServiceToNetwork(tx, service.id, network.id);
+      await changeServers(tx, ctx, network.id, servers, { securityServiceId: service.id });
     });
     return { share_network: shownNetwork(await visibleShareNetwork(ctx, network.id)) };
   },
@@ -77,10 +79,11 @@ export const shareNetworkSecurity = {
     await ctx.transaction(async (tx) => {
       await lockBoth(tx, network, next.id);
       refuseReplacement(await securityServicesOf(tx, network.id), current, next, network.id);
-      await refuseUsed(tx, ctx, network, 'be given other security services');
+      const servers = await takingServers(tx, network, 'be given other security services');
       if (current.id === next.id) return;
       await removeServiceFromNetwork(tx, current.id, network.id);
       await addServiceToNetwork(tx, next.id, network.id);
+      await changeServers(tx, ctx, network.id, servers, { securityServiceId: next.id });
     });
     return { share_network: shownNetwork(await visibleShareNetwork(ctx, network.id)) };
   },
@@ -126,10 +129,13 @@ async function lockBoth(tx: Tx, network: ShareNetworkRow, serviceId: string): Pr
   if (!(await lockSecurityService(tx, serviceId))) throw fault('securityServiceNotFound', { id: serviceId });
 }
 
-/** `doing` completes "can't …". */
-async function refuseUsed(tx: Tx, _ctx: Ctx, network: ShareNetworkRow, doing: string): Promise<void> {
-  if ((await serversOfShareNetwork(tx, network.id)).length === 0) return;
-  throw fault('notAllowed', { reason: `Share network ${network.id} has share servers and can't ${doing}.` });
+/** The servers that have to follow; refused unless all of them can. `doing` completes "can't …". */
+async function takingServers(tx: Tx, network: ShareNetworkRow, doing: string): Promise<ServerInNetwork[]> {
+  const servers = await serversOfShareNetwork(tx, network.id);
+  if (servers.every(({ takesSecurityServices }) => takesSecurityServices)) return servers;
+  throw fault('notAllowed', {
+    reason: `Share network ${network.id} has share servers that take no such change, and can't ${doing}.`,
+  });
 }
 
 /** Whether all share servers of the network take other security services; administrators see which don't. */

@@ -7,18 +7,20 @@ import {
   insertSubnet,
   lockSubnet,
   removeSubnet,
+  type ServerInNetwork,
   type SubnetRow,
   serversOfShareNetwork,
 } from '#db/shareNetworkSubnets.ts';
 import { findShareNetwork, lockShareNetwork, type ShareNetworkRow } from '#db/shareNetworks.ts';
 import { fault } from '#domain/faults.ts';
 import { readMetadata } from '#domain/metadata.ts';
-import { refuseHalfNeutron } from '#domain/shareNetworks.ts';
+import { refuseHalfNeutron, refuseInactive } from '#domain/shareNetworks.ts';
 import { now } from '#domain/time.ts';
 import type { Operations } from '#generated/handlers.ts';
 import type { PolicyName } from '#generated/policies.ts';
 import type { Ctx } from './context.ts';
 import type { Handlers } from './request.ts';
+import { changeServers } from './shareNetworkChange.ts';
 import { verdict } from './shareNetworkVerdict.ts';
 import { visibleShareNetwork } from './visibleShareNetwork.ts';
 
@@ -112,15 +114,18 @@ async function addSubnet(tx: Tx, ctx: Ctx, shareNetworkId: string, asked: AskedS
       reason: `Share network ${shareNetworkId} has a subnet in this availability zone; at this version it can have one only.`,
     });
   }
-  if (sameZone) await refuseServed(tx, shareNetworkId, zoneId);
+  const servers = sameZone ? await serversOfShareNetwork(tx, shareNetworkId, zoneId) : [];
+  refuseServed(shareNetworkId, status, servers);
   const { zone: _, ...subnet } = asked;
   await insertSubnet(tx, { ...subnet, createdAt: now(), shareNetworkId, availabilityZoneId: zoneId });
+  await changeServers(tx, ctx, shareNetworkId, servers, { subnetId: asked.id });
 }
 
-/** Share servers that serve the zone would have to reach into the new subnet too. */
-async function refuseServed(tx: Tx, shareNetworkId: string, zoneId: string | null): Promise<void> {
-  const servers = await serversOfShareNetwork(tx, shareNetworkId, zoneId);
+/** Share servers that serve the zone have to reach into the new subnet too. */
+function refuseServed(shareNetworkId: string, status: string, servers: readonly ServerInNetwork[]): void {
   if (servers.length === 0) return;
+  refuseInactive({ id: shareNetworkId, status });
+  if (servers.every(({ takesSubnets }) => takesSubnets)) return;
   throw fault('conflict', {
     reason: `Share network ${shareNetworkId} has share servers in this availability zone, and they take no more subnets.`,
   });

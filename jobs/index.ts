@@ -6,6 +6,7 @@ import type { AnyJob } from './job.ts';
 import { managingJobs } from './managing.ts';
 import { serverManagingJobs } from './serverManaging.ts';
 import { serverMigrationJobs } from './serverMigration.ts';
+import { serverUpdateJobs } from './serverUpdate.ts';
 import { shareBackupJobs } from './shareBackups.ts';
 import { shareCopyJobs } from './shareCopy.ts';
 import { shareGroupSnapshotJobs } from './shareGroupSnapshots.ts';
@@ -40,6 +41,7 @@ export const jobs: ReadonlyMap<string, AnyJob> = new Map(
     ...serverJobs,
     ...serverManagingJobs,
     ...serverMigrationJobs,
+    ...serverUpdateJobs,
     ...shareRevertJobs,
     ...snapshotJobs,
     ...snapshotAccessJobs,

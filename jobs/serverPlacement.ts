@@ -7,7 +7,7 @@ import { placeOnServer, type ServerNeed } from '#db/serverPlacement.ts';
 import { subnetsOf } from '#db/shareNetworkSubnets.ts';
 import type { BackendShareServer } from '#domain/backend.ts';
 import { backendOf, shareQueue } from '#domain/services.ts';
-import { ACTIVE, serverLife, subnetsForZone } from '#domain/shareServers.ts';
+import { ACTIVE, passing, serverLife, subnetsForZone } from '#domain/shareServers.ts';
 import { DriverError } from '#drivers/driver.ts';
 import { type Run, TryAgain } from './job.ts';
 
@@ -65,7 +65,7 @@ async function serving(serverId: string, run: Run): Promise<BackendShareServer> 
   for (const until = Date.now() + WAIT_MS; ; ) {
     const found = await findDrivenServer(run.tools.db, serverId);
     if (found?.status === ACTIVE) return found.server;
-    if (found?.status !== serverLife.setup.via)
+    if (!found || !passing.includes(found.status))
       throw new NoShareServer(
         `share server ${serverId} is ${found?.status ?? 'gone'}`,
         found?.status === 'error',

@@ -99,16 +99,17 @@ async function tell(
       resourceType: 'SHARE',
       resourceId: share.shareId,
       action: 'create',
-      detail: detailOf(error),
+      detail: detailOf(error, 'noShareServer'),
     },
     run.tools.settings.message_ttl,
   );
 }
 
-function detailOf(error: unknown): MessageDetail {
-  if (!(error instanceof NetworkError)) return 'noShareServer';
-  if (error.code === 'overQuota') return 'shareNetworkPortQuotaLimitExceeded';
-  return error.code === 'noAddress' ? 'neutronSubnetFull' : 'noShareServer';
+/** What users are told of a failure; `other` where it says nothing to them. */
+export function detailOf(error: unknown, other: MessageDetail): MessageDetail {
+  const code = error instanceof NetworkError ? error.code : null;
+  if (code === 'overQuota') return 'shareNetworkPortQuotaLimitExceeded';
+  return code === 'noAddress' ? 'neutronSubnetFull' : other;
 }
 
 export const deleteServer = job<DrivenServer, void>({

@@ -1,0 +1,40 @@
+/** A share network in use changes: its share servers have to follow, which takes them a while. */
+import type { Tx } from '#db/connection.ts';
+import type { ServerInNetwork } from '#db/shareNetworkSubnets.ts';
+import { setShareNetworkStatus } from '#db/shareNetworks.ts';
+import { addServedSubnet, serverSubject } from '#db/shareServers.ts';
+import { transition } from '#db/transition.ts';
+import { shareQueue } from '#domain/services.ts';
+import { serverLife } from '#domain/shareServers.ts';
+import type { Ctx } from './context.ts';
+import { jobFor } from './jobPayload.ts';
+
+/** What changed: a new subnet, or a security service that is new to the network. */
+export type Change = { subnetId: string } | { securityServiceId: string };
+
+/**
+ * Has each of the servers take the change. The caller has locked the network and seen that they can. Throws conflict
+ * for a server that isn't active; nothing is changed then.
+ */
+export async function changeServers(
+  tx: Tx,
+  ctx: Ctx,
+  networkId: string,
+  servers: readonly ServerInNetwork[],
+  change: Change,
+): Promise<void> {
+  if (servers.length === 0) return;
+  const about =
+    'subnetId' in change
+      ? { resourceType: 'SHARE_NETWORK_SUBNET', resourceId: change.subnetId }
+      : { resourceType: 'SECURITY_SERVICE', resourceId: change.securityServiceId };
+  for (const { id, host } of servers) {
+    await transition(tx, serverLife.update, serverSubject(id), {
+      queue: shareQueue(host),
+      resource: id,
+      payload: jobFor(ctx, { serverId: id, networkId, ...about }),
+    });
+    if ('subnetId' in change) await addServedSubnet(tx, id, change.subnetId);
+  }
+  await setShareNetworkStatus(tx, networkId, serverLife.update.via);
+}

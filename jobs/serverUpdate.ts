@@ -1,0 +1,70 @@
+/** Share servers follow their network: it got another subnet, or other security services. */
+import type { Tx } from '#db/connection.ts';
+import { type DrivenServer, findDrivenServer } from '#db/drivenServers.ts';
+import { insertMessage, type NewMessage } from '#db/messages.ts';
+import { serversOfShareNetwork } from '#db/shareNetworkSubnets.ts';
+import { lockShareNetwork, setShareNetworkStatus } from '#db/shareNetworks.ts';
+import { saveDetails } from '#db/shareServers.ts';
+import { abandon, complete } from '#db/transition.ts';
+import { serverLife } from '#domain/shareServers.ts';
+import { DriverError } from '#drivers/driver.ts';
+import { job, minutes, type Run } from './job.ts';
+import { allocatePorts, serversOf } from './serverPorts.ts';
+import { detailOf, serverIn } from './shareServers.ts';
+
+/** What has changed, for the message to whoever changed it. */
+export interface NetworkChange {
+  networkId: string;
+  resourceType: 'SHARE_NETWORK_SUBNET' | 'SECURITY_SERVICE';
+  resourceId: string;
+}
+
+export const updateServer = job<DrivenServer, Record<string, string>>({
+  kind: serverLife.update.kind,
+  deadlineMs: minutes(30),
+  load: (run) => serverIn(run, serverLife.update),
+  async perform(on, run) {
+    const { update } = serversOf(run, on.host);
+    if (!update)
+      throw new DriverError('unsupported', `servers of ${on.host} take no change of their network`);
+    await allocatePorts(on, run);
+    const now = await findDrivenServer(run.tools.db, on.id);
+    if (!now) throw new DriverError('notFound', 'the share server is gone');
+    return update(now.server, run.signal);
+  },
+  async succeed(tx, { id }, details, run) {
+    const { networkId } = changeOf(run);
+    const status = await lockShareNetwork(tx, networkId);
+    await saveDetails(tx, id, details);
+    await complete(tx, serverLife.update, 'share_servers', id);
+    if (status !== serverLife.update.via) return;
+    const left = await serversOfShareNetwork(tx, networkId);
+    if (left.every((server) => server.status !== serverLife.update.via))
+      await setShareNetworkStatus(tx, networkId, 'active');
+  },
+  async fail(tx, { id }, error, run) {
+    const { networkId } = changeOf(run);
+    await lockShareNetwork(tx, networkId);
+    await abandon(tx, serverLife.update, 'share_servers', id);
+    await setShareNetworkStatus(tx, networkId, 'error');
+    await tell(tx, error, run);
+  },
+});
+
+const changeOf = ({ row }: Run) => row.payload as unknown as NetworkChange;
+
+async function tell(tx: Tx, error: unknown, run: Run): Promise<void> {
+  const { resourceType, resourceId } = changeOf(run);
+  const what: Pick<NewMessage, 'action' | 'detail'> =
+    resourceType === 'SECURITY_SERVICE'
+      ? { action: 'addUpdateSecurityService', detail: 'unsupportedAddUpdateSecurityService' }
+      : { action: 'update', detail: detailOf(error, 'unknownError') };
+  const { projectId, requestId } = run.requester;
+  await insertMessage(
+    tx,
+    { projectId, requestId, resourceType, resourceId, ...what },
+    run.tools.settings.message_ttl,
+  );
+}
+
+export const serverUpdateJobs = [updateServer];
