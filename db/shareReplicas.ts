@@ -96,6 +96,7 @@ export interface NewReplica {
   shareTypeId: string | null;
   qosTypeId: string | null;
   availabilityZoneId: string | null;
+  shareNetworkId: string | null;
   castRulesToReadonly: boolean;
   metadata: Record<string, string>;
 }
@@ -108,9 +109,9 @@ export async function insertReplica(tx: Tx, replica: NewReplica): Promise<void> 
   const state: ReplicaState = 'out_of_sync';
   await tx.run`
     INSERT INTO share_instances (created_at, deleted, id, share_id, status, share_type_id, qos_type_id, availability_zone_id,
-      access_rules_status, cast_rules_to_readonly, replica_state)
+      access_rules_status, cast_rules_to_readonly, replica_state, share_network_id)
     VALUES (${replica.createdAt}, 'False', ${replica.id}, ${replica.shareId}, ${replica.status}, ${replica.shareTypeId},
-      ${replica.qosTypeId}, ${replica.availabilityZoneId}, 'active', ${replica.castRulesToReadonly}, ${state})`;
+      ${replica.qosTypeId}, ${replica.availabilityZoneId}, 'active', ${replica.castRulesToReadonly}, ${state}, ${replica.shareNetworkId})`;
   await mergeMetadata(tx, replicaMetadata, replica.id, replica.metadata);
   const rules = await tx.rows<{ id: string }>`
     SELECT r.id FROM share_access_map r WHERE r.share_id = ${replica.shareId} AND r.deleted = 'False' AND EXISTS (

@@ -1,6 +1,5 @@
 /** Share replicas: lists, one, creation, promotion, resynchronisation, states set by hand, deletion. */
 import { randomUUID } from 'node:crypto';
-import { findAvailabilityZone } from '#db/availabilityZones.ts';
 import type { Tx } from '#db/connection.ts';
 import { enqueue } from '#db/outbox.ts';
 import { take, withQuota } from '#db/quotas.ts';
@@ -17,10 +16,8 @@ import {
   setReplicaState,
 } from '#db/shareReplicas.ts';
 import { lockShare, type ShareRow } from '#db/shares.ts';
-import { findShareType } from '#db/shareTypes.ts';
 import { replicaSubject } from '#db/subjects.ts';
 import { change } from '#db/transition.ts';
-import { zonesOf } from '#domain/extraSpecs.ts';
 import { fault } from '#domain/faults.ts';
 import { readMetadata } from '#domain/metadata.ts';
 import { nextLinks, readPage } from '#domain/paging.ts';
@@ -40,6 +37,8 @@ import type { Operations } from '#generated/handlers.ts';
 import type { Ctx } from './context.ts';
 import { jobFor } from './jobPayload.ts';
 import type { Handlers } from './request.ts';
+import { holdNetwork } from './shareCreateNetwork.ts';
+import { placeOf, type ReplicaPlace } from './shareReplicaPlace.ts';
 import { ownShare, refuseBusy, refuseSoftDeleted } from './visible.ts';
 import { visibleReplica } from './visibleReplica.ts';
 
@@ -55,10 +54,9 @@ export const shareReplicas = {
   async createShareReplica({ ctx, body }) {
     const share = await ownShare(ctx, String(body.share_id), { refusal: 'shareNotFound' });
     ctx.authorize('share_replica:create', { project_id: share.project_id, user_id: share.user_id });
-    const zone = await zoneOf(ctx, share, body.availability_zone ?? null);
-    if (body.share_network_id) throw fault('shareNetworkNotFound', { id: body.share_network_id }, 400);
+    const place = await placeOf(ctx, share, body);
     refuseUnreplicable(share);
-    return { share_replica: await addReplica(ctx, share, zone, body) };
+    return { share_replica: await addReplica(ctx, share, place, body) };
   },
 
   async promoteShareReplica({ ctx, path, body }) {
@@ -115,21 +113,6 @@ async function list(ctx: Ctx, query: Operations['listShareReplicas']['query']) {
   return { share_replicas: found, ...(links ? { share_replica_links: links } : {}) };
 }
 
-/** The zone asked for, which must be one that the share's type allows; null: any. */
-async function zoneOf(ctx: Ctx, share: ShareRow, asked: string | number | null) {
-  if (asked === null) return null;
-  const zone = await findAvailabilityZone(ctx.db, String(asked));
-  if (!zone) throw fault('availabilityZoneNotFound', { name: asked }, 400);
-  const type = share.share_type === null ? undefined : await findShareType(ctx.db, share.share_type, null);
-  const allowed = zonesOf(type?.extra_specs ?? {});
-  if (allowed && !allowed.includes(zone.name)) {
-    throw fault('invalidInput', {
-      reason: `share type ${type!.name} allows the availability zones ${allowed.join(', ')}; not ${zone.name}`,
-    });
-  }
-  return zone;
-}
-
 function refuseUnreplicable(share: ShareRow): void {
   refuseSoftDeleted(share, 'replicated');
   if (share.replication_type === null) {
@@ -152,7 +135,7 @@ function refuseUnreplicable(share: ShareRow): void {
 function addReplica(
   ctx: Ctx,
   share: ShareRow,
-  zone: { id: string; name: string } | null,
+  { zone, shareNetworkId }: ReplicaPlace,
   asked: Operations['createShareReplica']['body'],
 ): Promise<ReplicaRow> {
   const id = randomUUID();
@@ -160,6 +143,7 @@ function addReplica(
   const owner = { projectId: share.project_id, userId: share.user_id, shareTypeId: share.share_type };
   return withQuota(ctx.db, async (tx) => {
     await lockUnresized(tx, share);
+    await holdNetwork(tx, shareNetworkId);
     await take(tx, owner, replicasQuota(share.size), ctx.settings.quota);
     await insertReplica(tx, {
       id,
@@ -169,6 +153,7 @@ function addReplica(
       shareTypeId: share.share_type,
       qosTypeId: share.qos_type_id,
       availabilityZoneId: zone?.id ?? null,
+      shareNetworkId,
       castRulesToReadonly: castsToReadonly(share.replication_type, null),
       metadata,
     });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type Stack, startStack } from '../stack.ts';
 import { PatientClient } from './client.ts';
 import { liveOnce, remove } from './lifecycle.ts';
+import { removeReplicas, replicateOnce } from './replication.ts';
 import { killAtRandom, type Victim } from './victims.ts';
 
 const LIVES = 200;
@@ -20,7 +21,8 @@ const projectId = 'd1e5';
 let stack: Stack;
 
 beforeAll(async () => {
-  const delays = 'fake_driver_delays=create_share:0.1,delete_share:0.1,create_snapshot:0.1,extend_share:0.1';
+  const delays =
+    'fake_driver_delays=create_share:0.1,delete_share:0.1,create_snapshot:0.1,extend_share:0.1,create_replica:0.1,promote_replica:0.1';
   stack = await startStack('recorded', {
     state,
     set: ['alpha', 'beta']
@@ -28,13 +30,15 @@ beforeAll(async () => {
       .concat('quota.shares=1000', 'quota.gigabytes=5000'),
   });
   const admin = new PatientClient(stack.base, projectId, 'admin,member,reader');
-  await admin.ask('POST', '/types', {
-    share_type: {
-      name: 'default',
-      'share_type_access:is_public': true,
-      extra_specs: { driver_handles_share_servers: 'False', snapshot_support: 'True' },
-    },
-  });
+  for (const [name, more] of [
+    ['default', { snapshot_support: 'True' }],
+    ['replicated', { replication_type: 'readable' }],
+  ] as const) {
+    const extra_specs = { driver_handles_share_servers: 'False', ...more };
+    await admin.ask('POST', '/types', {
+      share_type: { name, 'share_type_access:is_public': true, extra_specs },
+    });
+  }
 }, 90_000);
 
 afterAll(async () => {
@@ -48,7 +52,10 @@ test(`${LIVES} shares live and die whole while parts of the service are killed`,
   const killing = killAtRandom(state, VICTIMS, KILL_EVERY_MS, over.signal);
   let next = 0;
   const lives = async () => {
-    while (next < LIVES) await liveOnce(client, `life-${next++}`);
+    while (next < LIVES) {
+      const life = next++;
+      await (life % 4 === 0 ? replicateOnce : liveOnce)(client, `life-${life}`);
+    }
   };
   const living = Promise.all(Array.from({ length: CLIENTS }, lives)).finally(() => over.abort());
   const [killed] = await Promise.all([killing, living]);
@@ -66,10 +73,18 @@ test(`${LIVES} shares live and die whole while parts of the service are killed`,
     const snapshots = await client.ask('GET', `/snapshots?share_id=${id}`);
     for (const snapshot of snapshots.body.snapshots as { id: string }[])
       await remove(client, `/snapshots/${snapshot.id}`);
+    await removeReplicas(client, id);
     await remove(client, `/shares/${id}`);
   }
   const quota = await client.ask('GET', `/quota-sets/${projectId}/detail`);
-  for (const resource of ['shares', 'gigabytes', 'snapshots', 'snapshot_gigabytes']) {
+  for (const resource of [
+    'shares',
+    'gigabytes',
+    'snapshots',
+    'snapshot_gigabytes',
+    'share_replicas',
+    'replica_gigabytes',
+  ]) {
     expect({ resource, ...quota.body.quota_set[resource] }).toMatchObject({
       resource,
       in_use: 0,

@@ -15,8 +15,9 @@ export async function liveOnce(client: PatientClient, name: string): Promise<voi
 }
 
 /** A creation whose answer was lost may have happened: the share is found by its name. */
-async function create(client: PatientClient, name: string): Promise<string> {
-  const answer = await client.ask('POST', '/shares', { share: { share_proto: 'NFS', size: 1, name } });
+export async function create(client: PatientClient, name: string, share_type = 'default'): Promise<string> {
+  const share = { share_proto: 'NFS', size: 1, name, share_type };
+  const answer = await client.ask('POST', '/shares', { share });
   if (answer.status !== 200) throw new Error(`creation refused: ${JSON.stringify(answer.body)}`);
   return answer.body.share.id as string;
 }
