@@ -63,15 +63,20 @@ export function assertFits(backup: { id: string; size: number }, share: { id: st
 }
 
 /**
- * The share that a restore is to write to: a text, or an object's `target_share_id`; undefined for the backup's own.
- * Throws 400 for what can't be an id.
+ * The share that a restore is to write to: a text, or an object's `target_share_id`; undefined for the backup's own,
+ * which is meant by nothing alone: a mistaken key must not have another share overwritten. Throws 400.
  */
 export function restoreTarget(asked: unknown): string | undefined {
-  const named =
-    typeof asked === 'object' && asked !== null
-      ? (asked as { target_share_id?: unknown }).target_share_id
-      : asked;
-  if (named === undefined || named === null) return undefined;
+  if (asked === undefined || asked === null) return undefined;
+  if (typeof asked === 'object' && Object.keys(asked).length === 0) return undefined;
+  const named = isTargeted(asked) ? asked.target_share_id : asked;
   if (typeof named === 'string' && named !== '') return named;
-  throw fault('invalidBody', { where: 'restore', reason: 'must name the share to write to by its id' });
+  throw fault('invalidBody', {
+    where: 'restore',
+    reason: 'must be null, the id of the share to write to, or an object with that as target_share_id alone',
+  });
+}
+
+function isTargeted(asked: unknown): asked is { target_share_id: unknown } {
+  return typeof asked === 'object' && Object.keys(asked!).join() === 'target_share_id';
 }

@@ -156,7 +156,8 @@ test('what is restored to has to be there, own, available and large enough', asy
   await expect(restore(owner, id, small.id)).rejects.toMatchObject({ status: 400 });
   await expect(restore(owner, id, { target_share_id: foreign.id })).rejects.toMatchObject({ status: 404 });
   await expect(restore(owner, id, 'nope')).rejects.toMatchObject({ status: 404 });
-  await expect(restore(owner, id, 5)).rejects.toMatchObject({ status: 400 });
+  for (const mistaken of [5, '', { target_share_id: null }, { target_share: small.id }, ['x']])
+    await expect(restore(owner, id, mistaken)).rejects.toMatchObject({ status: 400 });
   await expect(restore(owner, id, broken.id)).rejects.toMatchObject({ status: 400 });
   expect(await show(owner, id)).toMatchObject({ status: 'available' });
   // Older versions know of no other share.

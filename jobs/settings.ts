@@ -25,6 +25,7 @@ export interface JobSettings {
   backup_mount_proto: string;
   backup_mount_tmp_location: string;
   backup_continue_update_interval: number;
+  restore_continue_update_interval: number;
   data_node_mount_options: Readonly<Record<string, string>>;
   quota: QuotaDefaults & { reservation_expire: number };
 }

@@ -49,6 +49,8 @@ interface Way {
   mode: 'ro' | 'rw';
   copyKind: string;
   column: 'progress' | 'restore_progress';
+  /** how often progress is written */
+  interval: 'backup_continue_update_interval' | 'restore_continue_update_interval';
   copy(files: string, target: BackupTarget, copy: (from: string, to: string) => Promise<void>): Promise<void>;
   tell?(tx: Tx, instance: InstanceRow, run: Run): Promise<void>;
 }
@@ -59,6 +61,7 @@ const out: Way = {
   mode: 'ro',
   copyKind: backupJobs.copyOut,
   column: 'progress',
+  interval: 'backup_continue_update_interval',
   copy: async (files, target, copy) => copy(files, await target.make()),
 };
 
@@ -68,6 +71,7 @@ const back: Way = {
   mode: 'rw',
   copyKind: backupJobs.copyBack,
   column: 'restore_progress',
+  interval: 'restore_continue_update_interval',
   copy: async (files, target, copy) => copy(await target.find(), files),
   tell: (tx, instance, run) => tellOfShare(tx, instance, run, 'restoreBackup', 'unknownError'),
 };
@@ -133,7 +137,7 @@ async function copyFiles(way: Way, { backup, instance }: Subject, run: Run): Pro
   const { db, settings } = run.tools;
   const superseded = new AbortController();
   const signal = AbortSignal.any([run.signal, superseded.signal]);
-  const progress = progressWriter(settings.backup_continue_update_interval * 1000, async (percent) => {
+  const progress = progressWriter(settings[way.interval] * 1000, async (percent) => {
     // Someone set the status of the backup meanwhile: nobody waits for it any more.
     if (!(await recordProgress(db, backup.id, way.column, percent, way.step.via)))
       superseded.abort(new DriverError('failed', 'the backup is not asked for any more'));

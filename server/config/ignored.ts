@@ -99,7 +99,6 @@ const withoutEffect: Readonly<Record<string, readonly string[]>> = {
     'data_node_access_cert',
     'data_node_access_admin_user',
     'backup_driver',
-    'restore_continue_update_interval',
     'backend_host',
     'backend_availability_zone',
     'suppress_post_hooks_errors',

@@ -149,8 +149,16 @@ const dataWorker = {
   backup_mount_proto: text('nfs', 'Type of the mount.'),
   check_hash: boolean(false, 'Whether copied files are compared by checksum.'),
   backup_driver: text('manila.data.drivers.nfs.NFSBackupDriver', 'Where backups go.'),
-  backup_continue_update_interval: integer(10, 'Seconds between looks at a backup.', atLeastOne),
-  restore_continue_update_interval: integer(10, 'Seconds between looks at a restore.', atLeastOne),
+  backup_continue_update_interval: integer(
+    10,
+    'Seconds between looks at the progress of a backup.',
+    atLeastOne,
+  ),
+  restore_continue_update_interval: integer(
+    10,
+    'Seconds between looks at the progress of a restore.',
+    atLeastOne,
+  ),
 } as const;
 
 const quota = {

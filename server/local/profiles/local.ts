@@ -37,7 +37,11 @@ export const local: Profile = {
     const backups = join(directory, 'backups');
     await mkdir(backups, { recursive: true, mode: 0o700 });
     return {
-      DEFAULT: { backup_mount_export: backups, backup_continue_update_interval: 1 },
+      DEFAULT: {
+        backup_mount_export: backups,
+        backup_continue_update_interval: 1,
+        restore_continue_update_interval: 1,
+      },
       ganesha: { ganesha_service_port: await rememberedPort(join(directory, 'nfs-port')) },
     };
   },

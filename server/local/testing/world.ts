@@ -51,6 +51,7 @@ const settings = {
   backup_mount_export: null as string | null,
   backup_mount_tmp_location: '/tmp/',
   backup_continue_update_interval: 0.01,
+  restore_continue_update_interval: 0.01,
   quota: {
     ...(Object.fromEntries(quotaResources.map((name) => [name, 1000])) as QuotaDefaults),
     per_share_gigabytes: -1,
