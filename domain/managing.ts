@@ -24,7 +24,7 @@ export function readDriverOptions(
   const entries = Object.entries(given ?? {}).map(([key, value]) => {
     if (typeof value === 'object' || value === undefined)
       throw fault('invalidInput', {
-        reason: `driver_options.${key} must be text, a number or a boolean; not ${JSON.stringify(value)}`,
+        reason: `driver_options.${key} must be text, a number or a boolean, no object or list`,
       });
     return [key, String(value)] as const;
   });

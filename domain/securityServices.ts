@@ -8,9 +8,9 @@ export type SecurityServiceType = (typeof securityServiceTypes)[number];
 export function readSecurityServiceType(given: unknown): SecurityServiceType {
   const type = securityServiceTypes.find((known) => known === given);
   if (type) return type;
-  throw fault('invalidInput', {
-    reason: `type must be one of ${securityServiceTypes.join(', ')}; not ${JSON.stringify(given ?? null)}`,
-  });
+  // Only texts are told back: anything else may be nested without end.
+  const sent = typeof given === 'string' ? `; not ${JSON.stringify(given)}` : '';
+  throw fault('invalidInput', { reason: `type must be one of ${securityServiceTypes.join(', ')}${sent}` });
 }
 
 /** A domain is found by a server or by its site, not by both. */
