@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { NetworkPort } from '#domain/backend.ts';
 import { NetworkError, type PortLabel, type PortPlace, type PortStore } from '#domain/network.ts';
-import type { Db, Queries } from './connection.ts';
-import { join, list, sql } from './sql.ts';
+import { type Db, isDeadlock, type Queries } from './connection.ts';
+import { int, join, list, sql } from './sql.ts';
 
 export interface PortRow extends NetworkPort {
   shareServerId: string;
@@ -30,6 +30,7 @@ export async function giveAllPorts(db: Queries, from: string, to: string): Promi
 /** Addresses are given out by one machine at a time; s is how long others wait for it. */
 const LOCK = 'shoal-network-addresses';
 const LOCK_WAIT_S = 20;
+const INSERT_ATTEMPTS = 8;
 /** Candidates looked up in one statement. */
 const AT_ONCE = 256;
 
@@ -43,22 +44,25 @@ export function portStore(db: Db): PortStore {
           SELECT GET_LOCK(${LOCK}, ${LOCK_WAIT_S}) AS held`;
         if (got?.held !== 1) throw new NetworkError('timeout', 'other machines are giving out addresses');
         try {
-          const ports = (await firstFree(session, count, candidates)).map((ipAddress) => ({
-            id: randomUUID(),
-            ipAddress,
-            macAddress: null,
-          }));
-          await insertPorts(session, place, ports);
-          return ports;
+          const present = await portsIn(session, place);
+          const wanting = count - present.length;
+          if (wanting <= 0) return present.slice(0, count);
+          const free = await firstFree(session, wanting, candidates);
+          if (free.length < wanting) return present;
+          const ports = free.map((ipAddress) => ({ id: randomUUID(), ipAddress, macAddress: null }));
+          await insertDespiteDeadlock(session, place, ports);
+          return [...present, ...ports];
         } finally {
           await session.rows`SELECT RELEASE_LOCK(${LOCK})`;
         }
       }),
-    add: (place, port) => insertPorts(db, place, [port]),
+    add: (place, port) => db.transaction((tx) => insertPorts(tx, place, [port])),
     async remove(serverId, portIds) {
-      await db.run`
-        UPDATE network_allocations SET deleted = id, deleted_at = UTC_TIMESTAMP(6)
-        WHERE share_server_id = ${serverId} AND id IN (${list(portIds)}) AND deleted = 'False'`;
+      await db.transaction(
+        (tx) => tx.run`
+          UPDATE network_allocations SET deleted = id, deleted_at = UTC_TIMESTAMP(6)
+          WHERE share_server_id = ${serverId} AND id IN (${list(portIds)}) AND deleted = 'False'`,
+      );
     },
   };
 }
@@ -89,6 +93,24 @@ async function firstFree(db: Queries, count: number, candidates: Iterable<string
   return free.slice(0, count);
 }
 
+/**
+ * A session has no transactions that are run again, and a second connection, asked for while all others wait for the
+ * lock, might never come.
+ */
+async function insertDespiteDeadlock(
+  session: Queries,
+  place: PortPlace,
+  ports: readonly NetworkPort[],
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await insertPorts(session, place, ports);
+    } catch (error) {
+      if (!isDeadlock(error) || attempt === INSERT_ATTEMPTS) throw error;
+    }
+  }
+}
+
 /** In one statement, so that a machine that is killed leaves all or none. */
 async function insertPorts(
   db: Queries,
@@ -96,10 +118,12 @@ async function insertPorts(
   ports: readonly NetworkPort[],
 ): Promise<void> {
   if (ports.length === 0) return;
+  // Their order stays: the first is the one that back ends prefer.
   const rows = ports.map(
     (
       port,
-    ) => sql`(UTC_TIMESTAMP(6), 'False', ${port.id}, ${port.ipAddress}, ${port.macAddress}, ${serverId}, ${label},
+      nth,
+    ) => sql`(UTC_TIMESTAMP(6) + INTERVAL ${int(nth)} MICROSECOND, 'False', ${port.id}, ${port.ipAddress}, ${port.macAddress}, ${serverId}, ${label},
       ${subnet.networkType}, ${subnet.segmentationId}, ${subnet.ipVersion}, ${subnet.cidr}, ${subnet.gateway}, ${subnet.mtu},
       ${label === 'admin' ? null : subnet.id})`,
   );

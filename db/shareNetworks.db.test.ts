@@ -159,7 +159,17 @@ test('No address is given out twice, however many ask at once', async () => {
   const places = await Promise.all(Array.from({ length: 6 }, () => place()));
   const given = (await Promise.all(places.map((at) => store.claim(at, 100, candidates)))).flat();
   expect(new Set(given.map((port) => port.ipAddress)).size).toBe(600);
-  expect(await store.claim(places[0]!, 1, candidates)).toEqual([]);
+  expect(await store.claim(places[0]!, 101, candidates)).toHaveLength(100);
+  expect(await store.claim(await place(), 1, candidates)).toEqual([]);
+});
+
+test('Who asks twice at once gets the same ports', async () => {
+  const store = portStore(db);
+  const at = await place();
+  const candidates = ['10.3.0.1', '10.3.0.2', '10.3.0.3', '10.3.0.4'];
+  const [one, other] = await Promise.all([store.claim(at, 2, candidates), store.claim(at, 2, candidates)]);
+  expect(one).toEqual(other);
+  expect(await store.ports(at)).toEqual(one);
 });
 
 test('Ports are found by their subnet, and given back', async () => {

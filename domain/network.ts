@@ -36,8 +36,9 @@ export interface PortStore {
   /** The ports of a server in a subnet, or in the network of the administrators; oldest first. */
   ports(place: PortPlace): Promise<NetworkPort[]>;
   /**
-   * Gives out the first `count` of the candidates that no port has, as new ports; fewer when there are fewer. No
-   * other machine gives out addresses meanwhile.
+   * Brings the ports of a server there to `count`, with the first of the candidates that no port has, and answers
+   * them; when there are too few, gives out none and answers fewer. Nobody else gives out addresses meanwhile, so
+   * that who asks twice, at whatever times, gets the same.
    */
   claim(place: PortPlace, count: number, candidates: Iterable<string>): Promise<NetworkPort[]>;
   /** Writes down a port that was made elsewhere. */

@@ -1,9 +1,10 @@
-/** A share network in use changes: its share servers have to follow, which takes them a while. */
+/** A share network in use changes or goes: its share servers have to follow, which takes them a while. */
 import type { Tx } from '#db/connection.ts';
 import type { ServerInNetwork } from '#db/shareNetworkSubnets.ts';
 import { setShareNetworkStatus } from '#db/shareNetworks.ts';
-import { addServedSubnet, serverSubject } from '#db/shareServers.ts';
+import { addServedSubnet, lockShareServer, serverSubject, usesOfServer } from '#db/shareServers.ts';
 import { transition } from '#db/transition.ts';
+import { fault } from '#domain/faults.ts';
 import { shareQueue } from '#domain/services.ts';
 import { serverLife } from '#domain/shareServers.ts';
 import type { Ctx } from './context.ts';
@@ -37,4 +38,34 @@ export async function changeServers(
     if ('subnetId' in change) await addServedSubnet(tx, id, change.subnetId);
   }
   await setShareNetworkStatus(tx, networkId, serverLife.update.via);
+}
+
+/**
+ * Begins the deletion of servers that nothing is on, since what they serve goes. 409 with `what` when one is in use,
+ * or is not to go by itself.
+ */
+export async function deleteUnused(
+  tx: Tx,
+  ctx: Ctx,
+  servers: readonly ServerInNetwork[],
+  what: string,
+): Promise<void> {
+  const deletion = { ...serverLife.delete, refused: 'conflict' } as const;
+  for (const { id, host, isAutoDeletable } of servers) {
+    const status = await lockShareServer(tx, id);
+    if (status === undefined || status === deletion.via) continue;
+    const { instances, groups } = await usesOfServer(tx, id);
+    if (instances + groups > 0)
+      throw fault('conflict', { reason: `${what} is used by what is on share server ${id}.` });
+    if (!isAutoDeletable) {
+      throw fault('conflict', {
+        reason: `${what} is used by share server ${id}, which only goes when an administrator deletes it.`,
+      });
+    }
+    await transition(tx, deletion, serverSubject(id), {
+      queue: shareQueue(host),
+      resource: id,
+      payload: jobFor(ctx, { serverId: id }),
+    });
+  }
 }

@@ -29,7 +29,7 @@ export const shareNetworkSecurity = {
     await ctx.transaction(async (tx) => {
       await lockBoth(tx, network, service.id);
       refuseSecondOfType(await securityServicesOf(tx, network.id), service, network.id);
-      const servers = await takingServers(tx, network, 'be given security services');
+      const servers = await takingServers(tx, ctx, network, 'be given security services');
       await addServiceToNetwork(tx, service.id, network.id);
       await changeServers(tx, ctx, network.id, servers, { securityServiceId: service.id });
     });
@@ -79,7 +79,7 @@ export const shareNetworkSecurity = {
     await ctx.transaction(async (tx) => {
       await lockBoth(tx, network, next.id);
       refuseReplacement(await securityServicesOf(tx, network.id), current, next, network.id);
-      const servers = await takingServers(tx, network, 'be given other security services');
+      const servers = await takingServers(tx, ctx, network, 'be given other security services');
       if (current.id === next.id) return;
       await removeServiceFromNetwork(tx, current.id, network.id);
       await addServiceToNetwork(tx, next.id, network.id);
@@ -129,10 +129,16 @@ async function lockBoth(tx: Tx, network: ShareNetworkRow, serviceId: string): Pr
   if (!(await lockSecurityService(tx, serviceId))) throw fault('securityServiceNotFound', { id: serviceId });
 }
 
-/** The servers that have to follow; refused unless all of them can. `doing` completes "can't …". */
-async function takingServers(tx: Tx, network: ShareNetworkRow, doing: string): Promise<ServerInNetwork[]> {
+/** The servers that have to follow; refused unless all of them, and the caller's version, can. `doing` completes "can't …". */
+async function takingServers(
+  tx: Tx,
+  ctx: Ctx,
+  network: ShareNetworkRow,
+  doing: string,
+): Promise<ServerInNetwork[]> {
   const servers = await serversOfShareNetwork(tx, network.id);
-  if (servers.every(({ takesSecurityServices }) => takesSecurityServices)) return servers;
+  const known = ctx.allows('securityServicesInUse');
+  if (servers.every(({ takesSecurityServices }) => known && takesSecurityServices)) return servers;
   throw fault('notAllowed', {
     reason: `Share network ${network.id} has share servers that take no such change, and can't ${doing}.`,
   });

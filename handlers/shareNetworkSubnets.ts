@@ -20,7 +20,7 @@ import type { Operations } from '#generated/handlers.ts';
 import type { PolicyName } from '#generated/policies.ts';
 import type { Ctx } from './context.ts';
 import type { Handlers } from './request.ts';
-import { changeServers } from './shareNetworkChange.ts';
+import { changeServers, deleteUnused } from './shareNetworkChange.ts';
 import { verdict } from './shareNetworkVerdict.ts';
 import { visibleShareNetwork } from './visibleShareNetwork.ts';
 
@@ -46,7 +46,7 @@ export const shareNetworkSubnets = {
 
   async deleteShareNetworkSubnet({ ctx, path }) {
     const { network, subnet } = await visibleSubnet(ctx, path, 'share_network_subnet:delete');
-    await ctx.transaction((tx) => removeUnused(tx, network.id, subnet.id));
+    await ctx.transaction((tx) => removeUnused(tx, ctx, network.id, subnet.id));
   },
 
   async checkShareNetworkSubnetCreate({ ctx, path, body }) {
@@ -131,15 +131,11 @@ function refuseServed(shareNetworkId: string, status: string, servers: readonly 
   });
 }
 
-async function removeUnused(tx: Tx, shareNetworkId: string, id: string): Promise<void> {
+async function removeUnused(tx: Tx, ctx: Ctx, shareNetworkId: string, id: string): Promise<void> {
   await lockShareNetwork(tx, shareNetworkId);
   if (!(await lockSubnet(tx, id))) throw fault('shareNetworkSubnetNotFound', { id });
   const servers = await serversOfShareNetwork(tx, shareNetworkId);
   const here = servers.filter(({ subnetIds }) => subnetIds.includes(id));
-  if (here.length > 0) {
-    throw fault('conflict', {
-      reason: `Subnet ${id} of share network ${shareNetworkId} has share servers: ${here.map((server) => server.id).join(', ')}.`,
-    });
-  }
+  await deleteUnused(tx, ctx, here, `Subnet ${id} of share network ${shareNetworkId}`);
   await removeSubnet(tx, id);
 }

@@ -21,6 +21,7 @@ import { now } from '#domain/time.ts';
 import type { Operations } from '#generated/handlers.ts';
 import type { Ctx } from './context.ts';
 import type { Handlers } from './request.ts';
+import { deleteUnused } from './shareNetworkChange.ts';
 import { networkConditions, pageOf } from './shareNetworkFilters.ts';
 import { subnetZone } from './shareNetworkSubnets.ts';
 import { visibleShareNetwork } from './visibleShareNetwork.ts';
@@ -58,7 +59,7 @@ export const shareNetworks = {
     const network = await visibleShareNetwork(ctx, path.id, 'share_network:delete');
     const owner = { projectId: network.project_id, userId: network.user_id, shareTypeId: null };
     await withQuota(ctx.db, async (tx) => {
-      await removeUnused(tx, network.id);
+      await removeUnused(tx, ctx, network.id);
       await release(tx, owner, { share_networks: 1 });
     });
   },
@@ -178,7 +179,7 @@ async function redirectNetwork(
 }
 
 /** Removes a network that nothing needs; 409 that says what does. */
-async function removeUnused(tx: Tx, id: string): Promise<void> {
+async function removeUnused(tx: Tx, ctx: Ctx, id: string): Promise<void> {
   if ((await lockShareNetwork(tx, id)) === undefined) throw fault('shareNetworkNotFound', { id });
   const refuse = (reason: string) => fault('conflict', { reason: `Share network ${id} ${reason}.` });
   const uses = await usesOfShareNetwork(tx, id);
@@ -187,7 +188,6 @@ async function removeUnused(tx: Tx, id: string): Promise<void> {
   const subnets = (await findShareNetwork(tx, id))?.share_network_subnets ?? [];
   if (subnets.length > 1)
     throw refuse(`has ${subnets.length} subnets: remove them until one is left at most`);
-  const servers = await serversOfShareNetwork(tx, id);
-  if (servers.length > 0) throw refuse(`has share servers: ${servers.map((server) => server.id).join(', ')}`);
+  await deleteUnused(tx, ctx, await serversOfShareNetwork(tx, id), `Share network ${id}`);
   await removeShareNetwork(tx, id);
 }

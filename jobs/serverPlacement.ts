@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findDrivenServer } from '#db/drivenServers.ts';
+import type { MessageDetail } from '#db/messages.ts';
 import { enqueue } from '#db/outbox.ts';
 import { placeOnServer, type ServerNeed } from '#db/serverPlacement.ts';
 import { subnetsOf } from '#db/shareNetworkSubnets.ts';
@@ -14,9 +15,11 @@ import { type Run, TryAgain } from './job.ts';
 /** A share server could not be had. `told`: the users who wait for it have heard why already. */
 export class NoShareServer extends DriverError {
   readonly told: boolean;
-  constructor(message: string, told = false) {
+  readonly detail: MessageDetail;
+  constructor(message: string, told = false, detail: MessageDetail = 'noShareServer') {
     super('failed', message);
     this.told = told;
+    this.detail = detail;
   }
 }
 

@@ -10,7 +10,7 @@ import { leaveServer } from './shareServers.ts';
 
 /**
  * The share as its driver sees it, with a server that serves where the back end has such; `source` is what the share
- * is made from, and it stays on that one's server. Throws NoShareServer, or TryAgain while a server is being made.
+ * is made from, and it stays on that one's server. Throws NoShareServer (also for a share network where the back end has no servers), or TryAgain while a server is being made.
  */
 export async function shareOnServer(
   instance: InstanceRow,
@@ -18,7 +18,11 @@ export async function shareOnServer(
   run: Run,
   source?: InstanceRow,
 ): Promise<BackendShare> {
-  if (!servers) return backendShare(instance);
+  if (!servers) {
+    if (instance.shareNetworkId === null) return backendShare(instance);
+    const why = `share ${instance.shareId} has a share network, which its back end does not take`;
+    throw new NoShareServer(why, false, 'unexpectedNetwork');
+  }
   const networkId = instance.shareNetworkId ?? source?.shareNetworkId ?? null;
   if (networkId === null) throw new NoShareServer(`share ${instance.shareId} has no share network`);
   const isWhole = instance.extraSpecs.encryption_support === 'share_server';

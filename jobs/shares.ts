@@ -193,12 +193,12 @@ export const provisionShare = job<Provisioning, ExportLocation[]>({
 async function failWithoutServer(
   tx: Tx,
   instance: InstanceRow,
-  { told }: NoShareServer,
+  { told, detail }: NoShareServer,
   run: Run,
 ): Promise<void> {
   await abandon(tx, shareLife.create, 'share_instances', instance.id);
   await forgetServer(tx, instance.id);
-  if (!told) await tellOfShare(tx, instance, run, 'create', 'noShareServer');
+  if (!told) await tellOfShare(tx, instance, run, 'create', detail);
 }
 
 /** Unmakes a share: its exports, its data, its rows, and what it counted. */

@@ -33,15 +33,14 @@ function memory(): PortStore & { taken: Map<string, { serverId: string; port: Ne
     ports: async ({ serverId }) =>
       [...taken.values()].filter((entry) => entry.serverId === serverId).map(({ port }) => port),
     async claim({ serverId }, count, candidates) {
-      const ports: NetworkPort[] = [];
-      for (const ipAddress of candidates) {
-        if (ports.length === count) break;
-        if (taken.has(ipAddress)) continue;
-        const port = { id: randomUUID(), ipAddress, macAddress: null };
-        taken.set(ipAddress, { serverId, port });
-        ports.push(port);
-      }
-      return ports;
+      const present = [...taken.values()].filter((entry) => entry.serverId === serverId);
+      const ports = present.map(({ port }) => port).slice(0, count);
+      const wanting = count - ports.length;
+      const free = [...candidates].filter((address) => !taken.has(address)).slice(0, wanting);
+      if (free.length < wanting) return ports;
+      const made = free.map((ipAddress) => ({ id: randomUUID(), ipAddress, macAddress: null }));
+      for (const port of made) taken.set(port.ipAddress, { serverId, port });
+      return [...ports, ...made];
     },
     async add({ serverId }, port) {
       taken.set(port.ipAddress, { serverId, port });

@@ -44,19 +44,12 @@ export class StandaloneNetwork implements NetworkPlugin {
     count: number,
     signal: AbortSignal,
   ): Promise<NetworkPort[]> {
+    if (signal.aborted) throw new NetworkError('timeout', 'there was no time left to give out addresses');
     const { network, ranges } = this.#settings;
     const place = { serverId, label: this.#label, subnet: await this.describe(subnet) };
-    const present = await this.#store.ports(place);
-    const wanting = count - present.length;
-    if (wanting <= 0) return present.slice(0, count);
-    if (signal.aborted) throw new NetworkError('timeout', 'there was no time left to give out addresses');
-    const claimed = await this.#store.claim(place, wanting, addressesIn(ranges, network.ipVersion));
-    if (claimed.length === wanting) return [...present, ...claimed];
-    await this.#store.remove(
-      serverId,
-      claimed.map(({ id }) => id),
-    );
-    throw new NetworkError('noAddress', `${network.cidr} has ${claimed.length} of ${wanting} addresses left`);
+    const ports = await this.#store.claim(place, count, addressesIn(ranges, network.ipVersion));
+    if (ports.length === count) return ports;
+    throw new NetworkError('noAddress', `${network.cidr} has not ${count - ports.length} addresses left`);
   }
 
   async release({ serverId }: PortOwner, ports: readonly NetworkPort[]): Promise<void> {
