@@ -5,6 +5,7 @@ NODE := "$(CURDIR)/node_modules/.bin/node"
 
 PROFILE ?= recorded
 PORT ?=
+TENANTS ?=
 VERSION ?=
 
 .DEFAULT_GOAL := help
@@ -16,9 +17,9 @@ help: ## lists the targets
 setup: ## installs what is missing on this machine (run, test and the rest do it themselves)
 	@scripts/setup.sh
 
-run: ## the service on this machine, with a demo share over NFS, until Ctrl-C: PORT=8786
+run: ## the service on this machine, with a demo share over NFS, until Ctrl-C: PORT=8786 TENANTS=1
 	@scripts/setup.sh run
-	@exec $(NODE) server/run.ts $(if $(PORT),--port "$(PORT)")
+	@exec $(NODE) server/run.ts $(if $(PORT),--port "$(PORT)") $(if $(TENANTS),--tenants)
 
 test: ## every check and test there is
 	@scripts/setup.sh test
@@ -27,7 +28,7 @@ test: ## every check and test there is
 check: setup ## lint, types, generated code, imports, unused code
 	@exec $(NODE) scripts/test.ts --static
 
-stack: ## the service in the foreground: PROFILE=recorded|local PORT=8786
+stack: ## the service in the foreground: PROFILE=recorded|local|tenants PORT=8786
 	@scripts/setup.sh run
 	@exec $(NODE) server/stack.ts --profile "$(PROFILE)" $(if $(PORT),--port "$(PORT)")
 

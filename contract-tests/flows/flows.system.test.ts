@@ -7,22 +7,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeHere } from '../../drivers/ganesha/workbench.ts';
 import { type ApiClient, apiClient } from '../../server/local/apiClient.ts';
-import { mountNfs } from '../../server/local/nfs/client.ts';
 import { tenants } from '../../server/local/profiles/local.ts';
 import { type Stack, startStack } from '../../server/local/stack.ts';
-
-interface Share {
-  id: string;
-  host: string;
-  status: string;
-  task_state: string | null;
-  share_server_id: string | null;
-}
-interface Location {
-  path: string;
-  preferred: boolean;
-  metadata: { port?: string };
-}
+import {
+  accessActive,
+  allow,
+  filesAt,
+  locationOf,
+  makeShare,
+  read,
+  type Share,
+  settled,
+  write,
+} from './client.ts';
 
 const ann = 'ann:a11ce:admin,member,reader';
 const bob = 'bob:b0b:member,reader';
@@ -53,60 +50,6 @@ describeHere('the long flows', () => {
   async function makeType(name: string, specs: Record<string, string>): Promise<void> {
     const extra_specs = { snapshot_support: 'True', create_share_from_snapshot_support: 'True', ...specs };
     await api.post('/types', { share_type: { name, extra_specs } });
-  }
-
-  async function makeShare(client: ApiClient, over: object = {}): Promise<Share> {
-    const asked = { share_proto: 'NFS', size: 1, share_type: 'default', ...over };
-    const { share } = await client.post<{ share: Share }>('/shares', { share: asked });
-    await settled(client, share.id);
-    await client.post(`/shares/${share.id}/action`, {
-      allow_access: { access_type: 'ip', access_to: '127.0.0.0/8', access_level: 'rw' },
-    });
-    await accessActive(client, share.id);
-    return share;
-  }
-
-  async function settled(client: ApiClient, id: string): Promise<Share> {
-    const found = await client.until<{ share: Share }, Share>(`/shares/${id}`, 'the share', ({ share }) =>
-      share.status === 'available' || /error/.test(share.status) ? share : null,
-    );
-    expect(found.status).toBe('available');
-    return found;
-  }
-
-  async function accessActive(client: ApiClient, id: string): Promise<void> {
-    await client.until<{ access_list: { state: string }[] }, true>(
-      `/share-access-rules?share_id=${id}`,
-      'access',
-      ({ access_list }) => access_list.every((rule) => rule.state === 'active') || null,
-    );
-  }
-
-  async function locationOf(client: ApiClient, path: string): Promise<Location> {
-    const { export_locations } = await client.get<{ export_locations: Location[] }>(path);
-    return export_locations.find(({ preferred }) => preferred)!;
-  }
-
-  async function filesAt(location: Location): ReturnType<typeof mountNfs> {
-    return mountNfs(location.path, { port: Number(location.metadata.port ?? 2049) });
-  }
-
-  async function read(client: ApiClient, id: string): Promise<string> {
-    const nfs = await filesAt(await locationOf(client, `/shares/${id}/export_locations`));
-    try {
-      return await nfs.read('/file');
-    } finally {
-      await nfs.unmount();
-    }
-  }
-
-  async function write(client: ApiClient, id: string, text: string): Promise<void> {
-    const nfs = await filesAt(await locationOf(client, `/shares/${id}/export_locations`));
-    try {
-      await nfs.write('/file', text);
-    } finally {
-      await nfs.unmount();
-    }
   }
 
   step('tenants with networks of their own have servers of their own', async () => {
@@ -185,9 +128,12 @@ describeHere('the long flows', () => {
     async (_, force_host_assisted_migration) => {
       const { id } = await makeShare(api);
       await write(api, id, 'before');
+      // the scheduler may have chosen either pool
+      const [from, to] = ['localhost@ganesha#ganesha', 'localhost@ganesha#second'];
+      const host = (await settled(api, id)).host === from ? to : from;
       const act = (action: object) => api.post(`/shares/${id}/action`, action);
       const migration_start = {
-        host: 'localhost@ganesha#second',
+        host,
         force_host_assisted_migration,
         preserve_metadata: !force_host_assisted_migration,
         preserve_snapshots: false,
@@ -207,7 +153,7 @@ describeHere('the long flows', () => {
       if (!force_host_assisted_migration) await write(api, id, 'last');
       await act({ migration_complete: null });
       await taskIs(id, 'migration_success');
-      expect((await settled(api, id)).host).toBe('localhost@ganesha#second');
+      expect((await settled(api, id)).host).toBe(host);
       await accessActive(api, id);
       expect(await read(api, id)).toBe(force_host_assisted_migration ? 'meanwhile' : 'last');
       await write(api, id, 'after');
@@ -296,5 +242,82 @@ describeHere('the long flows', () => {
         return status === 'available' || null;
       },
     );
+  });
+
+  step('the shares of a group are snapshotted together, and made anew from that', async () => {
+    const { share_types } = await api.get<{ share_types: { id: string; name: string }[] }>('/types');
+    const ofShares = share_types.find(({ name }) => name === 'default')!.id;
+    const { share_group_type } = await api.post<{ share_group_type: { id: string } }>('/share-group-types', {
+      share_group_type: { name: 'together', share_types: [ofShares] },
+    });
+    const available = (what: string, path: string) =>
+      api.until<Record<string, { status: string }>, true>(path, what, (answer) => {
+        if (answer[what]!.status === 'error') throw new Error(`the ${what} is in error`);
+        return answer[what]!.status === 'available' || null;
+      });
+    const make = async (from: object): Promise<string> => {
+      const { share_group } = await api.post<{ share_group: { id: string } }>('/share-groups', {
+        share_group: { share_group_type_id: share_group_type.id, ...from },
+      });
+      await available('share_group', `/share-groups/${share_group.id}`);
+      return share_group.id;
+    };
+    const group = await make({ share_types: [ofShares] });
+    const members = [
+      await makeShare(api, { share_group_id: group, name: 'one' }),
+      await makeShare(api, { share_group_id: group, name: 'two' }),
+    ];
+    for (const { id } of members) await write(api, id, id);
+    const { share_group_snapshot } = await api.post<{ share_group_snapshot: { id: string } }>(
+      '/share-group-snapshots',
+      { share_group_snapshot: { share_group_id: group } },
+    );
+    await available('share_group_snapshot', `/share-group-snapshots/${share_group_snapshot.id}`);
+    for (const { id } of members) await write(api, id, 'later');
+    const second = await make({ source_share_group_snapshot_id: share_group_snapshot.id });
+    const { shares } = await api.get<{ shares: { id: string }[] }>(`/shares?share_group_id=${second}`);
+    const found = [];
+    for (const { id } of shares) {
+      await settled(api, id);
+      await allow(api, id);
+      found.push(await read(api, id));
+    }
+    expect(found.sort()).toEqual(members.map(({ id }) => id).sort());
+  });
+
+  step("a share server's shares move to another network's server", async () => {
+    const networkOf = async () =>
+      (await api.post<{ share_network: { id: string } }>('/share-networks', { share_network: {} }))
+        .share_network.id;
+    const [from, to] = [await networkOf(), await networkOf()];
+    const { id } = await makeShare(api, { share_type: 'tenants', share_network_id: from });
+    await write(api, id, 'before');
+    const server = (await api.get<{ share: Share }>(`/shares/${id}`)).share.share_server_id!;
+    const act = (action: object) => api.post(`/share-servers/${server}/action`, action);
+    const migration_start = {
+      host: 'localhost@tenants',
+      writable: true,
+      nondisruptive: false,
+      preserve_snapshots: true,
+      new_share_network_id: to,
+    };
+    await act({ migration_start });
+    await api.until<{ share_server: { task_state: string | null } }, true>(
+      `/share-servers/${server}`,
+      'the first phase',
+      ({ share_server: { task_state } }) => {
+        if (/error/.test(task_state ?? '')) throw new Error(`the task is ${task_state}`);
+        return task_state === 'migration_driver_phase1_done' || null;
+      },
+    );
+    await write(api, id, 'meanwhile');
+    await act({ migration_complete: null });
+    await api.until<{ share: Share }, true>(
+      `/shares/${id}`,
+      'the share on its new server',
+      ({ share }) => (share.status === 'available' && share.share_server_id !== server) || null,
+    );
+    expect(await read(api, id)).toBe('meanwhile');
+    await write(api, id, 'after');
   });
 });

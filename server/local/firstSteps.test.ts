@@ -4,20 +4,23 @@ import { type Files, takeFirstSteps } from './firstSteps.ts';
 /** An API of one project that finishes everything at the second look, and an export in memory. */
 function service({ shareEnds = 'available', ruleEnds = 'active' } = {}) {
   const state = {
+    networks: [] as { id: string; name: string }[],
     types: [] as { name: string }[],
     shares: [] as { id: string; name: string; size: number; status: string }[],
     rules: [] as { id: string; access_type: string; access_to: string; state: string }[],
     files: new Map<string, string>(),
     posts: [] as string[],
+    bodies: [] as object[],
   };
   const get = async (path: string): Promise<unknown> => {
+    if (path === '/share-networks') return { share_networks: state.networks };
     if (path === '/types') return { share_types: state.types };
     if (path === '/shares/detail') return { shares: [...state.shares] };
     if (path.endsWith('/export_locations'))
       return {
         export_locations: [
           { path: '10.0.0.1:/other', preferred: false },
-          { path: '127.0.0.1:/s1', preferred: true },
+          { path: '127.0.0.1:/s1', preferred: true, metadata: { port: '3049' } },
         ],
       };
     if (path.startsWith('/messages')) return { messages: [{ user_message: 'no room' }] };
@@ -34,6 +37,11 @@ function service({ shareEnds = 'available', ruleEnds = 'active' } = {}) {
     get: (path) => get(path) as never,
     async post(path, body) {
       state.posts.push(path);
+      state.bodies.push(body);
+      if (path === '/share-networks') {
+        state.networks.push({ id: 'n1', name: 'net' });
+        return { share_network: { id: 'n1' } } as never;
+      }
       if (path === '/types') state.types.push({ name: 'default' });
       if (path === '/shares') state.shares.push({ id: 's1', name: 'demo', size: 1, status: 'creating' });
       if (path === '/shares/s1/action') {
@@ -66,7 +74,7 @@ function service({ shareEnds = 'available', ruleEnds = 'active' } = {}) {
 test('the first time, everything is made; the second time, all of it is found', async () => {
   const { state, said, tools } = service();
   const first = await takeFirstSteps(tools);
-  expect(first).toMatchObject({ share: { id: 's1' }, exportLocation: '127.0.0.1:/s1' });
+  expect(first).toMatchObject({ share: { id: 's1' }, exportLocation: '127.0.0.1:/s1', port: 3049 });
   expect(state.posts).toEqual(['/types', '/shares', '/shares/s1/action']);
   const written = state.files.get('/hello.txt');
   said.length = 0;
@@ -75,6 +83,18 @@ test('the first time, everything is made; the second time, all of it is found', 
   expect(state.files.get('/hello.txt')).toBe(written);
   expect(said[0]).toBe('found the share demo, 1 GiB, available');
   expect(said.at(-1)).toBe(`hello.txt, read over NFS: ${written!.trim()}`);
+});
+
+test('a share in a network is of a type whose back ends have servers for networks', async () => {
+  const { state, tools } = service();
+  await takeFirstSteps(tools, { type: 'tenants', share: 'demo', network: 'net' });
+  expect(state.posts).toEqual(['/types', '/share-networks', '/shares', '/shares/s1/action']);
+  expect(state.bodies).toMatchObject([
+    { share_type: { extra_specs: { driver_handles_share_servers: 'True' } } },
+    { share_network: { name: 'net' } },
+    { share: { share_network_id: 'n1', share_type: 'tenants' } },
+    {},
+  ]);
 });
 
 test('a share that can not be made is told with the reason', async () => {

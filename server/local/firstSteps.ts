@@ -30,62 +30,90 @@ export interface FirstSteps {
   share: Share;
   /** `127.0.0.1:/…` */
   exportLocation: string;
+  /** where that is mounted from */
+  port: number;
 }
 
 interface Tools {
   api: ApiClient;
-  mount: (location: string) => Promise<Files>;
+  mount: (location: string, port: number) => Promise<Files>;
   say: (line: string) => void;
 }
 
-const typeName = 'default';
-const shareName = 'demo';
+/** What the share is to be called; with a network, one of that name is made, and the share is served in it. */
+export interface Demo {
+  type: string;
+  share: string;
+  network?: string;
+}
+
+const nfsPort = 2049;
 const fileName = '/hello.txt';
 const client = '127.0.0.1';
 
 /** Takes the steps, with a line said for each. */
-export async function takeFirstSteps({ api, mount, say }: Tools): Promise<FirstSteps> {
-  await haveType(api, say);
-  const share = await haveShare(api, say);
+export async function takeFirstSteps(
+  { api, mount, say }: Tools,
+  demo: Demo = { type: 'default', share: 'demo' },
+): Promise<FirstSteps> {
+  await haveType(api, demo, say);
+  const share = await haveShare(api, demo, say);
   await haveAccess(api, share, say);
-  const location = await preferredLocation(api, share);
-  const files = await mount(location);
+  const { path, metadata } = await preferredLocation(api, share);
+  const port = Number(metadata?.port ?? nfsPort);
+  const files = await mount(path, port);
   try {
-    await haveFile(files, location, say);
+    await haveFile(files, path, say);
   } finally {
     await files.unmount();
   }
-  return { share, exportLocation: location };
+  return { share, exportLocation: path, port };
 }
 
-async function haveType(api: ApiClient, say: Tools['say']): Promise<void> {
+async function haveType(api: ApiClient, { type, network }: Demo, say: Tools['say']): Promise<void> {
   const { share_types } = await api.get<{ share_types: { name: string }[] }>('/types');
-  if (share_types.some(({ name }) => name === typeName)) return;
+  if (share_types.some(({ name }) => name === type)) return;
   await api.post('/types', {
     share_type: {
-      name: typeName,
+      name: type,
       extra_specs: {
-        driver_handles_share_servers: 'False',
+        driver_handles_share_servers: network === undefined ? 'False' : 'True',
         snapshot_support: 'True',
         create_share_from_snapshot_support: 'True',
         revert_to_snapshot_support: 'True',
       },
     },
   });
-  say(`made the share type ${typeName}`);
+  say(`made the share type ${type}`);
 }
 
-async function haveShare(api: ApiClient, say: Tools['say']): Promise<Share> {
+/** Answers the id. */
+async function haveNetwork(api: ApiClient, name: string, say: Tools['say']): Promise<string> {
+  const { share_networks } = await api.get<{ share_networks: { id: string; name: string | null }[] }>(
+    '/share-networks',
+  );
+  const before = share_networks.find((network) => network.name === name);
+  if (before) return before.id;
+  const { share_network } = await api.post<{ share_network: { id: string } }>('/share-networks', {
+    share_network: { name },
+  });
+  say(`made the share network ${name}`);
+  return share_network.id;
+}
+
+async function haveShare(api: ApiClient, demo: Demo, say: Tools['say']): Promise<Share> {
   const { shares } = await api.get<{ shares: Share[] }>('/shares/detail');
-  for (const { name, id, size, status } of shares)
+  // told once, by the first of the demos
+  for (const { name, id, size, status } of demo.network === undefined ? shares : [])
     say(`found the share ${name ?? id}, ${size} GiB, ${status}`);
-  const before = shares.find(({ name, status }) => name === shareName && status === 'available');
+  const before = shares.find(({ name, status }) => name === demo.share && status === 'available');
   if (before) return before;
+  const network = demo.network && { share_network_id: await haveNetwork(api, demo.network, say) };
   const start = performance.now();
   const made = await api.post<{ share: Share }>('/shares', {
-    share: { share_proto: 'NFS', size: 1, name: shareName, share_type: typeName },
+    share: { share_proto: 'NFS', size: 1, name: demo.share, share_type: demo.type, ...network },
   });
-  say(`making the share ${shareName}, 1 GiB: ${made.share.status}`);
+  say(`making the share ${demo.share}, 1 GiB: ${made.share.status}`);
   const share = await api.until<{ share: Share }, Share>(
     `/shares/${made.share.id}`,
     'the share',
@@ -96,7 +124,7 @@ async function haveShare(api: ApiClient, say: Tools['say']): Promise<Share> {
   );
   if (share.status === 'error')
     throw new Error(`the share could not be made: ${await reasonFor(api, share)}`);
-  say(`making the share ${shareName}: available after ${Math.round(performance.now() - start)} ms`);
+  say(`making the share ${demo.share}: available after ${Math.round(performance.now() - start)} ms`);
   return share;
 }
 
@@ -122,13 +150,19 @@ async function haveAccess(api: ApiClient, share: Share, say: Tools['say']): Prom
   say(`${client} may read and write it`);
 }
 
-async function preferredLocation(api: ApiClient, share: Share): Promise<string> {
-  const { export_locations } = await api.get<{ export_locations: { path: string; preferred: boolean }[] }>(
+interface Location {
+  path: string;
+  preferred: boolean;
+  metadata?: { port?: string };
+}
+
+async function preferredLocation(api: ApiClient, share: Share): Promise<Location> {
+  const { export_locations } = await api.get<{ export_locations: Location[] }>(
     `/shares/${share.id}/export_locations`,
   );
   const location = export_locations.find(({ preferred }) => preferred) ?? export_locations[0];
   if (!location) throw new Error('the share has no export location');
-  return location.path;
+  return location;
 }
 
 async function haveFile(files: Files, location: string, say: Tools['say']): Promise<void> {

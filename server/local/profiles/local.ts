@@ -67,6 +67,7 @@ export const tenants: Profile = {
       network_api_class: 'standalone',
       standalone_network_plugin_gateway: '127.100.0.1',
       standalone_network_plugin_mask: 16,
+      server_migration_driver_continue_update_interval: 1,
       standalone_network_plugin_allowed_ip_ranges: '127.100.1.1-127.100.254.254',
     },
   },
