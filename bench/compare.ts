@@ -6,6 +6,7 @@ import { Connection } from './connection.ts';
 import type { Loader } from './loader.ts';
 import { type Measure, measures, provisioning } from './measures.ts';
 import { cleanUp, prepare, settled } from './prepare.ts';
+import { prepareLists } from './prepareLists.ts';
 import { cpuSeconds } from './processes.ts';
 import { provision } from './provisioning.ts';
 import type { Compared, Rate, Result } from './result.ts';
@@ -32,6 +33,8 @@ export async function compare(
 ): Promise<Pick<Result, 'measures' | 'provisioning'>> {
   const targets = [shoal, ...(reference ? [reference] : [])];
   const [shares, referenceShares] = await prepare(targets, options.say);
+  await prepareLists(shoal, shares!);
+  if (reference) await prepareLists(reference, referenceShares!);
   const compared: Compared[] = [];
   for (const measure of measures) {
     options.say(measure.name);
@@ -66,7 +69,8 @@ function comparison(
   reference: Rate | null,
   statements: number | null,
 ): Compared {
-  const ratio = shoal.perCpuSecond / (reference?.perCpuSecond ?? recorded);
+  const base = reference?.perCpuSecond ?? recorded;
+  const ratio = base === null ? null : shoal.perCpuSecond / base;
   return { name, shoal, reference, recorded, ratio, goal, statements, mostStatements };
 }
 

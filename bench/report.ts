@@ -73,10 +73,10 @@ function measureRow(one: Compared): string[] {
   return [
     one.name,
     figure(one.shoal.perCpuSecond),
-    one.reference ? figure(one.reference.perCpuSecond) : `(${one.recorded})`,
-    `${figure(one.ratio)} ×`,
+    one.reference ? figure(one.reference.perCpuSecond) : one.recorded === null ? '-' : `(${one.recorded})`,
+    one.ratio === null ? '-' : `${figure(one.ratio)} ×`,
     `${one.goal} ×`,
-    verdict(one.ratio >= one.goal),
+    one.ratio === null ? '' : verdict(one.ratio >= one.goal),
     one.statements === null ? '-' : String(one.statements),
     one.mostStatements === null ? '-' : String(one.mostStatements),
     counted ? verdict(one.statements! <= one.mostStatements!) : '',

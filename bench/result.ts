@@ -16,9 +16,10 @@ export interface Compared {
   shoal: Rate;
   /** null: not measured, `recorded` stands in */
   reference: Rate | null;
-  recorded: number;
+  recorded: number | null;
   /** Shoal's figure by the reference's */
-  ratio: number;
+  /** null: nothing to compare with */
+  ratio: number | null;
   goal: number;
   /** SQL statements of one request; null: not told */
   statements: number | null;
