@@ -18,7 +18,7 @@ import {
   type Migration,
   type MigrationAbilities,
 } from '#drivers/driver.ts';
-import { job, minutes, type Run } from './job.ts';
+import { job, minutes, type Run, TryAgain } from './job.ts';
 import {
   bothOf,
   countAsType,
@@ -33,7 +33,7 @@ import {
   removeDestination,
   sourceOf,
 } from './migratingShare.ts';
-import { PATIENT_ATTEMPTS, placerOf, requestFor } from './placement.ts';
+import { placerOf, requestFor } from './placement.ts';
 import type { Outcome } from './scheduler/schedule.ts';
 import { driverOf, tellOfShare } from './shares.ts';
 
@@ -63,6 +63,7 @@ const scheduleMigration = job<InstanceRow, Outcome>({
       },
       run.row.attempts < PATIENT_ATTEMPTS,
     );
+    if (outcome.refused && run.row.attempts < PATIENT_ATTEMPTS) await waitForReport(host, run);
     await run.tools.explain?.(source.shareId, outcome);
     return outcome;
   },
@@ -82,6 +83,15 @@ const scheduleMigration = job<InstanceRow, Outcome>({
     await tellOfShare(tx, source, run, 'allocateHost', 'unknownError');
   },
 });
+
+/** Runs, half a second apart, in which a destination is waited for that has not reported: only it will do. */
+const PATIENT_ATTEMPTS = 40;
+
+async function waitForReport(destination: string, { tools }: Run): Promise<void> {
+  const host = backendOf(destination);
+  if (!(await tools.reports()).some((report) => report.host === host))
+    throw new TryAgain(`${host} has not reported yet`);
+}
 
 /** The back end begins to move the share, or says that it can't as wished: then it is copied, if that is as wished. */
 const beginMigration = job<Moving, 'moving' | 'copy'>({
