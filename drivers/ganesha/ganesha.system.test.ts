@@ -1,13 +1,11 @@
 /** The gateway as its clients see it: real NFS over a real server. */
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { NfsError } from '#server/local/nfs/client.ts';
 import { anyone, failure, someRule, someShare, someSnapshot, soon } from '../conformance.ts';
 import type { AccessRule, BackendShare, Driver } from '../driver.ts';
-import { allocate, describeHere, type GaneshaBench, ganeshaBench, until } from './workbench.ts';
+import { allocate, describeHere, type GaneshaBench, ganeshaBench, runAndKill, until } from './workbench.ts';
 
 const here = (to: string, level: 'rw' | 'ro' = 'rw'): AccessRule => someRule('ip', to, level);
 
@@ -298,17 +296,3 @@ describeHere('a gateway whose worker is killed', () => {
     await bench.close();
   }, 120_000);
 });
-
-/** A worker that goes on through the life of shares until it is killed, `patience` ms after it began. */
-async function runAndKill(stateDirectory: string, shares: BackendShare[], patience: number): Promise<void> {
-  const work = JSON.stringify({ stateDirectory, shares });
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'killable.ts'), work], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  await Promise.race([once(child.stdout, 'data'), exited]);
-  await sleep(patience);
-  child.kill('SIGKILL');
-  const [code] = (await exited) as [number | null];
-  if (code !== null) throw new Error(`the worker ended by itself with ${code}`);
-}

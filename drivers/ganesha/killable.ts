@@ -1,4 +1,4 @@
-/** For tests: a worker that makes, changes and deletes shares until it is killed. */
+/** For tests: a worker that makes, changes and deletes shares, on share servers where they have such, until it is killed. */
 import { anyone, soon } from '../conformance.ts';
 import type { BackendShare } from '../driver.ts';
 import { createDriver } from '../index.ts';
@@ -11,7 +11,10 @@ const { stateDirectory, shares } = JSON.parse(process.argv[2]!) as {
 const driver = await createDriver('ganesha', {
   backend: 'nfs',
   host: 'testhost@nfs',
-  options: { ganesha_data_size: '20' },
+  options: {
+    ganesha_data_size: '20',
+    driver_handles_share_servers: String(shares.some(({ server }) => server !== undefined)),
+  },
   stateDirectory,
   log() {},
 });
@@ -22,11 +25,15 @@ async function live(share: BackendShare): Promise<void> {
   const snapshot = { id: share.shareId, snapshotId: share.shareId, share, size: 1, providerLocation: null };
   const group = { id: share.id, projectId: share.projectId, pool: share.pool };
   // what the one that was killed had just let go
-  const path = `127.0.0.1:/shares/${share.id}`;
+  const { server } = share;
+  const address = server?.networks[0]?.ports[0]?.ipAddress ?? '127.0.0.1';
+  if (server) await driver.servers!.setup(server, soon());
+  const path = `${address}:/shares/${share.id}`;
   await driver
     .manage!.share({ ...share, exportLocations: [{ path, isAdminOnly: false }] }, {}, soon())
     .catch(() => {});
   for (;;) {
+    if (server) await driver.servers!.setup(server, soon());
     await driver.snapshots!.delete(snapshot, soon());
     const exportLocations = await driver.shares.create(share, soon());
     await driver.access.sync(share, [anyone], soon());
@@ -38,6 +45,7 @@ async function live(share: BackendShare): Promise<void> {
     await driver.manage!.unmanageShare(share, soon());
     await driver.manage!.share({ ...share, exportLocations }, {}, soon());
     await driver.shares.delete(share, soon());
+    if (server) await driver.servers!.teardown(server, soon());
   }
 }
 

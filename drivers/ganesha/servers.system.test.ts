@@ -1,9 +1,9 @@
 /** Share servers as their tenants' clients see them. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { anyone, failure, someServer, someShare, soon } from '../conformance.ts';
+import { anyone, failure, someServer, someShare, someSnapshot, soon } from '../conformance.ts';
 import { type BackendShare, type BackendShareServer, type Driver, DriverError } from '../driver.ts';
-import { describeHere, type GaneshaBench, ganeshaBench } from './workbench.ts';
+import { describeHere, type GaneshaBench, ganeshaBench, runAndKill } from './workbench.ts';
 
 describeHere('share servers of the gateway', () => {
   let bench: GaneshaBench;
@@ -70,4 +70,35 @@ describeHere('share servers of the gateway', () => {
     for (const id of ['../../x', '', 'x'])
       expect(await failure(driver.servers!.setup({ ...made, id }, soon()))).not.toBe('none');
   });
+});
+
+describeHere('share servers whose worker is killed', () => {
+  test('are taken over, set up and torn down again, and leave nothing', async () => {
+    const bench = await ganeshaBench({ driver_handles_share_servers: 'true' });
+    const shares = Array.from({ length: 2 }, () =>
+      someShare('ganesha', { server: someServer(bench.address!(), 1) }),
+    );
+    for (const patience of [0, 100, 250, 450, 700]) await runAndKill(bench.stateDirectory, shares, patience);
+    const driver = await bench.again();
+    await driver.start(soon());
+    for (const share of shares) {
+      await driver.servers!.setup(share.server!, soon());
+      await driver.snapshots!.delete({ ...someSnapshot(share), id: share.shareId }, soon());
+      await driver.shares.delete(share, soon());
+      const exportLocations = await driver.shares.create(share, soon());
+      await driver.access.sync(share, [anyone], soon());
+      const nfs = await bench.mount({ exportLocations });
+      expect(await nfs.list('/')).toEqual([]);
+      await nfs.unmount();
+      await driver.shares.delete(share, soon());
+      await driver.servers!.teardown(share.server!, soon());
+    }
+    expect(readdirSync(join(bench.stateDirectory, 'servers'))).toEqual([]);
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+      if (existsSync(`/proc/${pid}/cmdline`))
+        expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(`${bench.stateDirectory}/servers`);
+    await driver.stop();
+    expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(bench.stateDirectory);
+    await bench.close();
+  }, 120_000);
 });

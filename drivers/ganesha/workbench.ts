@@ -1,4 +1,6 @@
 /** For tests: a gateway in a directory of its own, and real clients of it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -132,4 +134,22 @@ export async function until(works: () => Promise<unknown>, patience = 15_000): P
       if (Date.now() > end) throw error;
     }
   }
+}
+
+/** A worker that goes on through the life of shares until it is killed, `patience` ms after it began. */
+export async function runAndKill(
+  stateDirectory: string,
+  shares: BackendShare[],
+  patience: number,
+): Promise<void> {
+  const work = JSON.stringify({ stateDirectory, shares });
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'killable.ts'), work], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  await Promise.race([once(child.stdout, 'data'), exited]);
+  await sleep(patience);
+  child.kill('SIGKILL');
+  const [code] = (await exited) as [number | null];
+  if (code !== null) throw new Error(`the worker ended by itself with ${code}`);
 }
