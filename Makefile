@@ -7,9 +7,10 @@ PROFILE ?= recorded
 PORT ?=
 TENANTS ?=
 VERSION ?=
+ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check stack generate openapi bench clean
+.PHONY: help setup run test check stack generate openapi bench compare clean
 
 help: ## lists the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -40,6 +41,9 @@ openapi: setup ## one microversion's OpenAPI document, on standard output: VERSI
 
 bench: setup ## speed, beside the reference
 	@exec $(NODE) bench/main.ts
+
+compare: setup ## answers beside the reference's, to requests drawn from the contract: ARGS="--seed 1 --runs 20"
+	@exec $(NODE) contract-tests/compare/main.ts $(ARGS)
 
 clean: ## removes what runs and tests left in .shoal, shares included
 	@exec scripts/clean.sh

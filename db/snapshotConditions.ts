@@ -6,7 +6,6 @@ import { list, type Sql, sql } from './sql.ts';
 
 export const snapshotIs = {
   anyOnes: (): Sql => sql`TRUE`,
-  none: (): Sql => sql`FALSE`,
   ofProject: (id: string): Sql => sql`s.project_id = ${id}`,
   named: (name: string): Sql => sql`s.display_name = ${name}`,
   namedLike: (part: string): Sql => sql`s.display_name LIKE ${containing(part)}`,
@@ -17,6 +16,10 @@ export const snapshotIs = {
   inStatus: (status: string): Sql => sql`${snapshotStatus} = ${status}`,
   ofShare: (id: string): Sql => sql`s.share_id = ${id}`,
   ofSize: (gigabytes: string): Sql => sql`s.size = ${gigabytes}`,
+  /** shares that are there were made of it */
+  shared: (): Sql => sql`EXISTS (SELECT 1 FROM shares x WHERE x.snapshot_id = s.id AND x.deleted = 'False')`,
+  unshared: (): Sql =>
+    sql`NOT EXISTS (SELECT 1 FROM shares x WHERE x.snapshot_id = s.id AND x.deleted = 'False')`,
   withMetadata: (key: string, value: string): Sql => sql`EXISTS (SELECT 1 FROM share_snapshot_metadata m
     WHERE m.share_snapshot_id = s.id AND m.deleted = 'False' AND m.\`key\` = ${key} AND m.value = ${value})`,
 } as const;

@@ -972,6 +972,10 @@ export interface components {
             /** @description GiB */
             size: number;
         };
+        ShareGroupSnapshotMemberPage: {
+            limit?: components["schemas"]["Count"];
+            offset?: components["schemas"]["Count"];
+        };
         ShareGroupSnapshotSummary: {
             /** Format: uuid */
             id: string;

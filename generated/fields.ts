@@ -65,6 +65,7 @@ export type SchemaName =
   | 'ShareGroupSnapshotCreate'
   | 'ShareGroupSnapshotUpdate'
   | 'ShareGroupSnapshotFilter'
+  | 'ShareGroupSnapshotMemberPage'
   | 'ShareGroupType'
   | 'ShareGroupTypeCreate'
   | 'ShareGroupTypeFilter'
@@ -766,6 +767,10 @@ export const fields: Readonly<Record<SchemaName, readonly Field[]>> = {
     { name: 'project_id', since: 0, until: 99 },
     { name: 'user_id', since: 0, until: 99 },
     { name: 'share_group_id', since: 0, until: 99 },
+  ],
+  ShareGroupSnapshotMemberPage: [
+    { name: 'limit', since: 0, until: 99 },
+    { name: 'offset', since: 0, until: 99 },
   ],
   ShareGroupType: [
     { name: 'id', since: 0, until: 99 },

@@ -557,7 +557,7 @@ export interface Operations {
   /** Lists the snapshots of the shares of a group. */
   listShareGroupSnapshotMembers: {
     path: { id: string };
-    query: None;
+    query: Schemas['ShareGroupSnapshotMemberPage'];
     body: undefined;
     result: { share_group_snapshot_members: Schemas['ShareGroupSnapshotMember'][] };
   };

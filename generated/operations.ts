@@ -1373,7 +1373,10 @@ export const operations: Readonly<Record<OperationId, Operation>> = {
     policy: 'share_group_snapshot:get',
     success: 200,
     body: null,
-    query: null,
+    query: {
+      schema: 'ShareGroupSnapshotMemberPage',
+      windows: [{ since: 31, until: 99, validator: 'v_listShareGroupSnapshotMembers_query_0' }],
+    },
     response: {
       envelope: {
         share_group_snapshot_members: { schema: 'ShareGroupSnapshotMember', list: true, since: 0, until: 99 },

@@ -84,6 +84,7 @@ export const v_resetShareBackupStatus_body_0: Validator;
 export const v_listShareGroupSnapshots_query_0: Validator;
 export const v_listShareGroupSnapshotsDetail_query_0: Validator;
 export const v_createShareGroupSnapshot_body_0: Validator;
+export const v_listShareGroupSnapshotMembers_query_0: Validator;
 export const v_updateShareGroupSnapshot_body_0: Validator;
 export const v_resetShareGroupSnapshotStatus_body_0: Validator;
 export const v_listShareGroupTypes_query_0: Validator;

@@ -9201,11 +9201,11 @@ return errors === 0;
 }
 validate70.evaluated = {"props":{"share_group_id":true,"name":true,"description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShareGroupSnapshot_body_0 = validate71;
-const schema82 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateShareGroupSnapshot_body_0"};
+export const v_listShareGroupSnapshotMembers_query_0 = validate71;
+const schema82 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"}},"$id":"v_listShareGroupSnapshotMembers_query_0"};
 
 function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateShareGroupSnapshot_body_0" */;
+/*# sourceURL="v_listShareGroupSnapshotMembers_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate71.evaluated;
@@ -9217,10 +9217,79 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern8.test(data0)){
+validate71.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate71.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern8.test(data1)){
+validate71.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate71.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate71.errors = vErrors;
+return errors === 0;
+}
+validate71.evaluated = {"props":{"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_updateShareGroupSnapshot_body_0 = validate72;
+const schema83 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateShareGroupSnapshot_body_0"};
+
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_updateShareGroupSnapshot_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate72.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "name") || (key0 === "description"))){
-validate71.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate72.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -9230,13 +9299,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs2 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate71.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema82.properties.name.type},message:"must be string,null"}];
+validate72.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema83.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate71.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate72.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -9251,13 +9320,13 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate71.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema82.properties.description.type},message:"must be string,null"}];
+validate72.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema83.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate71.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate72.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -9271,51 +9340,6 @@ var valid0 = true;
 }
 }
 else {
-validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate71.errors = vErrors;
-return errors === 0;
-}
-validate71.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-export const v_resetShareGroupSnapshotStatus_body_0 = validate72;
-const schema83 = {"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareGroupSnapshotStatus_body_0"};
-
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetShareGroupSnapshotStatus_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate72.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.status === undefined) && (missing0 = "status")){
-validate72.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.status !== undefined){
-let data0 = data.status;
-if(typeof data0 !== "string"){
-validate72.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((((data0 === "available") || (data0 === "creating")) || (data0 === "deleting")) || (data0 === "error")) || (data0 === "error_deleting")) || (data0 === "migrating")) || (data0 === "migrating_to")) || (data0 === "server_migrating"))){
-validate72.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema83.properties.status.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-}
-}
-}
-else {
 validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -9323,13 +9347,13 @@ return false;
 validate72.errors = vErrors;
 return errors === 0;
 }
-validate72.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
+validate72.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareGroupTypes_query_0 = validate73;
-const schema84 = {"type":"object","properties":{"is_public":{"type":"string"},"group_specs":{"type":"string"}},"$id":"v_listShareGroupTypes_query_0"};
+export const v_resetShareGroupSnapshotStatus_body_0 = validate73;
+const schema84 = {"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareGroupSnapshotStatus_body_0"};
 
 function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareGroupTypes_query_0" */;
+/*# sourceURL="v_resetShareGroupSnapshotStatus_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate73.evaluated;
@@ -9341,28 +9365,22 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.is_public !== undefined){
-const _errs1 = errors;
-if(typeof data.is_public !== "string"){
-validate73.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+let missing0;
+if((data.status === undefined) && (missing0 = "status")){
+validate73.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
-var valid0 = _errs1 === errors;
-}
 else {
-var valid0 = true;
-}
-if(valid0){
-if(data.group_specs !== undefined){
-const _errs3 = errors;
-if(typeof data.group_specs !== "string"){
-validate73.errors = [{instancePath:instancePath+"/group_specs",schemaPath:"#/properties/group_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.status !== undefined){
+let data0 = data.status;
+if(typeof data0 !== "string"){
+validate73.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs3 === errors;
+if(!((((((((data0 === "available") || (data0 === "creating")) || (data0 === "deleting")) || (data0 === "error")) || (data0 === "error_deleting")) || (data0 === "migrating")) || (data0 === "migrating_to")) || (data0 === "server_migrating"))){
+validate73.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema84.properties.status.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
-else {
-var valid0 = true;
 }
 }
 }
@@ -9374,16 +9392,67 @@ return false;
 validate73.errors = vErrors;
 return errors === 0;
 }
-validate73.evaluated = {"props":{"is_public":true,"group_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate73.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareGroupType_body_0 = validate74;
-const schema85 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"group_specs":{"anyOf":[{"type":"object","propertyNames":{"maxLength":255},"additionalProperties":{"type":"string","maxLength":255}},{"type":"null"}]},"share_types":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}},"$id":"v_createShareGroupType_body_0"};
+export const v_listShareGroupTypes_query_0 = validate74;
+const schema85 = {"type":"object","properties":{"is_public":{"type":"string"},"group_specs":{"type":"string"}},"$id":"v_listShareGroupTypes_query_0"};
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareGroupType_body_0" */;
+/*# sourceURL="v_listShareGroupTypes_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate74.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.is_public !== undefined){
+const _errs1 = errors;
+if(typeof data.is_public !== "string"){
+validate74.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.group_specs !== undefined){
+const _errs3 = errors;
+if(typeof data.group_specs !== "string"){
+validate74.errors = [{instancePath:instancePath+"/group_specs",schemaPath:"#/properties/group_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate74.errors = vErrors;
+return errors === 0;
+}
+validate74.evaluated = {"props":{"is_public":true,"group_specs":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareGroupType_body_0 = validate75;
+const schema86 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"group_specs":{"anyOf":[{"type":"object","propertyNames":{"maxLength":255},"additionalProperties":{"type":"string","maxLength":255}},{"type":"null"}]},"share_types":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}},"$id":"v_createShareGroupType_body_0"};
+
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareGroupType_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate75.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9396,13 +9465,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate74.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema85.properties.name.type},message:"must be string,null"}];
+validate75.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema86.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate74.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate75.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -9446,7 +9515,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema85.properties.is_public.anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema86.properties.is_public.anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -9529,7 +9598,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate74.errors = vErrors;
+validate75.errors = vErrors;
 return false;
 }
 else {
@@ -9654,7 +9723,7 @@ else {
 vErrors.push(err14);
 }
 errors++;
-validate74.errors = vErrors;
+validate75.errors = vErrors;
 return false;
 }
 else {
@@ -9737,7 +9806,7 @@ else {
 vErrors.push(err18);
 }
 errors++;
-validate74.errors = vErrors;
+validate75.errors = vErrors;
 return false;
 }
 else {
@@ -9761,31 +9830,6 @@ var valid0 = true;
 }
 }
 else {
-validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate74.errors = vErrors;
-return errors === 0;
-}
-validate74.evaluated = {"props":{"name":true,"is_public":true,"group_specs":true,"share_types":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_addShareGroupTypeAccess_body_0 = validate75;
-const schema86 = {"type":"object","properties":{"project":{}},"$id":"v_addShareGroupTypeAccess_body_0"};
-
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_addShareGroupTypeAccess_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate75.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(!(data && typeof data == "object" && !Array.isArray(data))){
 validate75.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -9793,13 +9837,13 @@ return false;
 validate75.errors = vErrors;
 return errors === 0;
 }
-validate75.evaluated = {"props":{"project":true},"dynamicProps":false,"dynamicItems":false};
+validate75.evaluated = {"props":{"name":true,"is_public":true,"group_specs":true,"share_types":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareGroups_query_0 = validate76;
-const schema87 = {"type":"object","additionalProperties":false,"properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"name~":{"type":"string"},"description":{"type":"string"},"description~":{"type":"string"},"status":{"type":"string"},"host":{"type":"string"},"project_id":{"type":"string"},"user_id":{"type":"string"},"share_group_type_id":{"type":"string"},"source_share_group_snapshot_id":{"type":"string"},"share_network_id":{"type":"string"},"share_server_id":{"type":"string"},"availability_zone":{"type":"string"},"consistent_snapshot_support":{"type":"string"}},"$id":"v_listShareGroups_query_0"};
+export const v_addShareGroupTypeAccess_body_0 = validate76;
+const schema87 = {"type":"object","properties":{"project":{}},"$id":"v_addShareGroupTypeAccess_body_0"};
 
 function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareGroups_query_0" */;
+/*# sourceURL="v_addShareGroupTypeAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate76.evaluated;
@@ -9810,11 +9854,36 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
+if(!(data && typeof data == "object" && !Array.isArray(data))){
+validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate76.errors = vErrors;
+return errors === 0;
+}
+validate76.evaluated = {"props":{"project":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareGroups_query_0 = validate77;
+const schema88 = {"type":"object","additionalProperties":false,"properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"name~":{"type":"string"},"description":{"type":"string"},"description~":{"type":"string"},"status":{"type":"string"},"host":{"type":"string"},"project_id":{"type":"string"},"user_id":{"type":"string"},"share_group_type_id":{"type":"string"},"source_share_group_snapshot_id":{"type":"string"},"share_network_id":{"type":"string"},"share_server_id":{"type":"string"},"availability_zone":{"type":"string"},"consistent_snapshot_support":{"type":"string"}},"$id":"v_listShareGroups_query_0"};
+
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareGroups_query_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate77.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func47.call(schema87.properties, key0))){
-validate76.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func47.call(schema88.properties, key0))){
+validate77.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -9826,12 +9895,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(!pattern8.test(data0)){
-validate76.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate77.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate76.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9847,12 +9916,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(!pattern8.test(data1)){
-validate76.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate77.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate76.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9865,7 +9934,7 @@ if(valid0){
 if(data.sort_key !== undefined){
 const _errs6 = errors;
 if(typeof data.sort_key !== "string"){
-validate76.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -9877,7 +9946,7 @@ if(valid0){
 if(data.sort_dir !== undefined){
 const _errs8 = errors;
 if(typeof data.sort_dir !== "string"){
-validate76.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -9889,7 +9958,7 @@ if(valid0){
 if(data.all_tenants !== undefined){
 const _errs10 = errors;
 if(typeof data.all_tenants !== "string"){
-validate76.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -9901,7 +9970,7 @@ if(valid0){
 if(data.id !== undefined){
 const _errs12 = errors;
 if(typeof data.id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -9913,7 +9982,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs14 = errors;
 if(typeof data.name !== "string"){
-validate76.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -9925,7 +9994,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs16 = errors;
 if(typeof data["name~"] !== "string"){
-validate76.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -9937,7 +10006,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs18 = errors;
 if(typeof data.description !== "string"){
-validate76.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -9949,7 +10018,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs20 = errors;
 if(typeof data["description~"] !== "string"){
-validate76.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -9961,7 +10030,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs22 = errors;
 if(typeof data.status !== "string"){
-validate76.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -9973,7 +10042,7 @@ if(valid0){
 if(data.host !== undefined){
 const _errs24 = errors;
 if(typeof data.host !== "string"){
-validate76.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -9985,7 +10054,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs26 = errors;
 if(typeof data.project_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -9997,7 +10066,7 @@ if(valid0){
 if(data.user_id !== undefined){
 const _errs28 = errors;
 if(typeof data.user_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -10009,7 +10078,7 @@ if(valid0){
 if(data.share_group_type_id !== undefined){
 const _errs30 = errors;
 if(typeof data.share_group_type_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/share_group_type_id",schemaPath:"#/properties/share_group_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/share_group_type_id",schemaPath:"#/properties/share_group_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -10021,7 +10090,7 @@ if(valid0){
 if(data.source_share_group_snapshot_id !== undefined){
 const _errs32 = errors;
 if(typeof data.source_share_group_snapshot_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/source_share_group_snapshot_id",schemaPath:"#/properties/source_share_group_snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/source_share_group_snapshot_id",schemaPath:"#/properties/source_share_group_snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -10033,7 +10102,7 @@ if(valid0){
 if(data.share_network_id !== undefined){
 const _errs34 = errors;
 if(typeof data.share_network_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -10045,7 +10114,7 @@ if(valid0){
 if(data.share_server_id !== undefined){
 const _errs36 = errors;
 if(typeof data.share_server_id !== "string"){
-validate76.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -10057,7 +10126,7 @@ if(valid0){
 if(data.availability_zone !== undefined){
 const _errs38 = errors;
 if(typeof data.availability_zone !== "string"){
-validate76.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -10069,7 +10138,7 @@ if(valid0){
 if(data.consistent_snapshot_support !== undefined){
 const _errs40 = errors;
 if(typeof data.consistent_snapshot_support !== "string"){
-validate76.errors = [{instancePath:instancePath+"/consistent_snapshot_support",schemaPath:"#/properties/consistent_snapshot_support/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate77.errors = [{instancePath:instancePath+"/consistent_snapshot_support",schemaPath:"#/properties/consistent_snapshot_support/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs40 === errors;
@@ -10099,23 +10168,23 @@ var valid0 = true;
 }
 }
 else {
-validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate76.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
-validate76.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate77.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareGroup_body_0 = validate77;
-const schema88 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_group_type_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"share_types":{"anyOf":[{"type":"array","items":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},{"type":"null"}]},"source_share_group_snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"share_network_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"availability_zone":{"type":["string","null"]}},"$id":"v_createShareGroup_body_0"};
+export const v_createShareGroup_body_0 = validate78;
+const schema89 = {"type":"object","additionalProperties":false,"properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_group_type_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"share_types":{"anyOf":[{"type":"array","items":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},{"type":"null"}]},"source_share_group_snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"share_network_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"availability_zone":{"type":["string","null"]}},"$id":"v_createShareGroup_body_0"};
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareGroup_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate77.evaluated;
+const evaluated0 = validate78.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10127,7 +10196,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "name") || (key0 === "description")) || (key0 === "share_group_type_id")) || (key0 === "share_types")) || (key0 === "source_share_group_snapshot_id")) || (key0 === "share_network_id")) || (key0 === "availability_zone"))){
-validate77.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate78.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -10137,13 +10206,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs2 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate77.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema88.properties.name.type},message:"must be string,null"}];
+validate78.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema89.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate77.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate78.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -10158,13 +10227,13 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate77.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema88.properties.description.type},message:"must be string,null"}];
+validate78.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema89.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate77.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate78.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -10181,12 +10250,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern74.test(data2)){
-validate77.errors = [{instancePath:instancePath+"/share_group_type_id",schemaPath:"#/properties/share_group_type_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+validate78.errors = [{instancePath:instancePath+"/share_group_type_id",schemaPath:"#/properties/share_group_type_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/share_group_type_id",schemaPath:"#/properties/share_group_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate78.errors = [{instancePath:instancePath+"/share_group_type_id",schemaPath:"#/properties/share_group_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10274,7 +10343,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
-validate77.errors = vErrors;
+validate78.errors = vErrors;
 return false;
 }
 else {
@@ -10300,12 +10369,12 @@ const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data5 === "string"){
 if(!pattern74.test(data5)){
-validate77.errors = [{instancePath:instancePath+"/source_share_group_snapshot_id",schemaPath:"#/properties/source_share_group_snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+validate78.errors = [{instancePath:instancePath+"/source_share_group_snapshot_id",schemaPath:"#/properties/source_share_group_snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/source_share_group_snapshot_id",schemaPath:"#/properties/source_share_group_snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate78.errors = [{instancePath:instancePath+"/source_share_group_snapshot_id",schemaPath:"#/properties/source_share_group_snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10321,12 +10390,12 @@ const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data6 === "string"){
 if(!pattern74.test(data6)){
-validate77.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+validate78.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate78.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10340,7 +10409,7 @@ if(data.availability_zone !== undefined){
 let data7 = data.availability_zone;
 const _errs20 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate77.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema88.properties.availability_zone.type},message:"must be string,null"}];
+validate78.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema89.properties.availability_zone.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -10357,106 +10426,6 @@ var valid0 = true;
 }
 }
 else {
-validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate77.errors = vErrors;
-return errors === 0;
-}
-validate77.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShareInstances_query_0 = validate78;
-const schema89 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"}},"$id":"v_listShareInstances_query_0"};
-const pattern90 = new RegExp("^-?[0-9]+$", "u");
-
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareInstances_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate78.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.host !== undefined){
-const _errs1 = errors;
-if(typeof data.host !== "string"){
-validate78.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs3 = errors;
-if(typeof data.status !== "string"){
-validate78.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs5 = errors;
-if(typeof data.share_server_id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.limit !== undefined){
-let data3 = data.limit;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(!pattern90.test(data3)){
-validate78.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate78.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-const _errs9 = errors;
-if(typeof data.offset !== "string"){
-validate78.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
 validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -10464,13 +10433,14 @@ return false;
 validate78.errors = vErrors;
 return errors === 0;
 }
-validate78.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
+validate78.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareInstances_query_1 = validate79;
-const schema90 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"}},"$id":"v_listShareInstances_query_1"};
+export const v_listShareInstances_query_0 = validate79;
+const schema90 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"}},"$id":"v_listShareInstances_query_0"};
+const pattern92 = new RegExp("^-?[0-9]+$", "u");
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareInstances_query_1" */;
+/*# sourceURL="v_listShareInstances_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate79.evaluated;
@@ -10523,7 +10493,7 @@ let data3 = data.limit;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern90.test(data3)){
+if(!pattern92.test(data3)){
 validate79.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
 }
@@ -10550,32 +10520,6 @@ var valid0 = _errs9 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs11 = errors;
-if(typeof data.export_location_id !== "string"){
-validate79.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs13 = errors;
-if(typeof data.export_location_path !== "string"){
-validate79.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
 }
 }
 }
@@ -10589,13 +10533,13 @@ return false;
 validate79.errors = vErrors;
 return errors === 0;
 }
-validate79.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true},"dynamicProps":false,"dynamicItems":false};
+validate79.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareInstances_query_2 = validate80;
-const schema91 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShareInstances_query_2"};
+export const v_listShareInstances_query_1 = validate80;
+const schema91 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"}},"$id":"v_listShareInstances_query_1"};
 
 function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareInstances_query_2" */;
+/*# sourceURL="v_listShareInstances_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate80.evaluated;
@@ -10648,7 +10592,7 @@ let data3 = data.limit;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(!pattern90.test(data3)){
+if(!pattern92.test(data3)){
 validate80.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
 return false;
 }
@@ -10699,6 +10643,131 @@ var valid0 = _errs13 === errors;
 else {
 var valid0 = true;
 }
+}
+}
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate80.errors = vErrors;
+return errors === 0;
+}
+validate80.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareInstances_query_2 = validate81;
+const schema92 = {"type":"object","properties":{"host":{"type":"string"},"status":{"type":"string"},"share_server_id":{"type":"string"},"limit":{"type":"string","pattern":"^-?[0-9]+$"},"offset":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShareInstances_query_2"};
+
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareInstances_query_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate81.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.host !== undefined){
+const _errs1 = errors;
+if(typeof data.host !== "string"){
+validate81.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs3 = errors;
+if(typeof data.status !== "string"){
+validate81.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs5 = errors;
+if(typeof data.share_server_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.limit !== undefined){
+let data3 = data.limit;
+const _errs7 = errors;
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(!pattern92.test(data3)){
+validate81.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]+$"},message:"must match pattern \""+"^-?[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate81.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+const _errs9 = errors;
+if(typeof data.offset !== "string"){
+validate81.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs11 = errors;
+if(typeof data.export_location_id !== "string"){
+validate81.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs13 = errors;
+if(typeof data.export_location_path !== "string"){
+validate81.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
 if(valid0){
 if(data.is_soft_deleted !== undefined){
 let data7 = data.is_soft_deleted;
@@ -10706,12 +10775,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(!pattern5.test(data7)){
-validate80.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+validate81.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate81.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10729,23 +10798,23 @@ var valid0 = true;
 }
 }
 else {
-validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate80.errors = vErrors;
+validate81.errors = vErrors;
 return errors === 0;
 }
-validate80.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
+validate81.evaluated = {"props":{"host":true,"status":true,"share_server_id":true,"limit":true,"offset":true,"export_location_id":true,"export_location_path":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_startShareMigration_body_0 = validate81;
-const schema92 = {"type":"object","required":["host","nondisruptive","preserve_metadata","preserve_snapshots","writable"],"properties":{"host":{"type":"string"},"force_host_assisted_migration":{"enum":[true,"True","TRUE","true","1","ON","On","on","YES","Yes","yes","y","t",false,"False","FALSE","false","0","OFF","Off","off","NO","No","no","n","f"]},"new_share_network_id":{"type":["string","null"]},"new_share_type_id":{"type":["string","null"]},"nondisruptive":{"enum":[true,"True","TRUE","true","1","ON","On","on","YES","Yes","yes","y","t",false,"False","FALSE","false","0","OFF","Off","off","NO","No","no","n","f"]},"preserve_metadata":{"enum":[true,"True","TRUE","true","1","ON","On","on","YES","Yes","yes","y","t",false,"False","FALSE","false","0","OFF","Off","off","NO","No","no","n","f"]},"preserve_snapshots":{"enum":[true,"True","TRUE","true","1","ON","On","on","YES","Yes","yes","y","t",false,"False","FALSE","false","0","OFF","Off","off","NO","No","no","n","f"]},"writable":{"enum":[true,"True","TRUE","true","1","ON","On","on","YES","Yes","yes","y","t",false,"False","FALSE","false","0","OFF","Off","off","NO","No","no","n","f"]}},"$id":"v_startShareMigration_body_0"};
+export const v_startShareMigration_body_0 = validate82;
+const schema93 = {"type":"object","required":["host","nondisruptive","preserve_metadata","preserve_snapshots","writable"],"properties":{"host":{"type":"string"},"force_host_assisted_migration":{"enum":[true,"True","TRUE","true","1","ON","On","on","YES","Yes","yes","y","t",false,"False","FALSE","false","0","OFF","Off","off","NO","No","no","n","f"]},"new_share_network_id":{"type":["string","null"]},"new_share_type_id":{"type":["string","null"]},"nondisruptive":{"enum":[true,"True","TRUE","true","1","ON","On","on","YES","Yes","yes","y","t",false,"False","FALSE","false","0","OFF","Off","off","NO","No","no","n","f"]},"preserve_metadata":{"enum":[true,"True","TRUE","true","1","ON","On","on","YES","Yes","yes","y","t",false,"False","FALSE","false","0","OFF","Off","off","NO","No","no","n","f"]},"preserve_snapshots":{"enum":[true,"True","TRUE","true","1","ON","On","on","YES","Yes","yes","y","t",false,"False","FALSE","false","0","OFF","Off","off","NO","No","no","n","f"]},"writable":{"enum":[true,"True","TRUE","true","1","ON","On","on","YES","Yes","yes","y","t",false,"False","FALSE","false","0","OFF","Off","off","NO","No","no","n","f"]}},"$id":"v_startShareMigration_body_0"};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_startShareMigration_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate81.evaluated;
+const evaluated0 = validate82.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10756,14 +10825,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.host === undefined) && (missing0 = "host")) || ((data.nondisruptive === undefined) && (missing0 = "nondisruptive"))) || ((data.preserve_metadata === undefined) && (missing0 = "preserve_metadata"))) || ((data.preserve_snapshots === undefined) && (missing0 = "preserve_snapshots"))) || ((data.writable === undefined) && (missing0 = "writable"))){
-validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.host !== undefined){
 const _errs1 = errors;
 if(typeof data.host !== "string"){
-validate81.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate82.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10776,7 +10845,7 @@ if(data.force_host_assisted_migration !== undefined){
 let data1 = data.force_host_assisted_migration;
 const _errs3 = errors;
 if(!((((((((((((((((((((((((((data1 === true) || (data1 === "True")) || (data1 === "TRUE")) || (data1 === "true")) || (data1 === "1")) || (data1 === "ON")) || (data1 === "On")) || (data1 === "on")) || (data1 === "YES")) || (data1 === "Yes")) || (data1 === "yes")) || (data1 === "y")) || (data1 === "t")) || (data1 === false)) || (data1 === "False")) || (data1 === "FALSE")) || (data1 === "false")) || (data1 === "0")) || (data1 === "OFF")) || (data1 === "Off")) || (data1 === "off")) || (data1 === "NO")) || (data1 === "No")) || (data1 === "no")) || (data1 === "n")) || (data1 === "f"))){
-validate81.errors = [{instancePath:instancePath+"/force_host_assisted_migration",schemaPath:"#/properties/force_host_assisted_migration/enum",keyword:"enum",params:{allowedValues: schema92.properties.force_host_assisted_migration.enum},message:"must be equal to one of the allowed values"}];
+validate82.errors = [{instancePath:instancePath+"/force_host_assisted_migration",schemaPath:"#/properties/force_host_assisted_migration/enum",keyword:"enum",params:{allowedValues: schema93.properties.force_host_assisted_migration.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10789,7 +10858,7 @@ if(data.new_share_network_id !== undefined){
 let data2 = data.new_share_network_id;
 const _errs4 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate81.errors = [{instancePath:instancePath+"/new_share_network_id",schemaPath:"#/properties/new_share_network_id/type",keyword:"type",params:{type: schema92.properties.new_share_network_id.type},message:"must be string,null"}];
+validate82.errors = [{instancePath:instancePath+"/new_share_network_id",schemaPath:"#/properties/new_share_network_id/type",keyword:"type",params:{type: schema93.properties.new_share_network_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -10802,7 +10871,7 @@ if(data.new_share_type_id !== undefined){
 let data3 = data.new_share_type_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate81.errors = [{instancePath:instancePath+"/new_share_type_id",schemaPath:"#/properties/new_share_type_id/type",keyword:"type",params:{type: schema92.properties.new_share_type_id.type},message:"must be string,null"}];
+validate82.errors = [{instancePath:instancePath+"/new_share_type_id",schemaPath:"#/properties/new_share_type_id/type",keyword:"type",params:{type: schema93.properties.new_share_type_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -10815,7 +10884,7 @@ if(data.nondisruptive !== undefined){
 let data4 = data.nondisruptive;
 const _errs8 = errors;
 if(!((((((((((((((((((((((((((data4 === true) || (data4 === "True")) || (data4 === "TRUE")) || (data4 === "true")) || (data4 === "1")) || (data4 === "ON")) || (data4 === "On")) || (data4 === "on")) || (data4 === "YES")) || (data4 === "Yes")) || (data4 === "yes")) || (data4 === "y")) || (data4 === "t")) || (data4 === false)) || (data4 === "False")) || (data4 === "FALSE")) || (data4 === "false")) || (data4 === "0")) || (data4 === "OFF")) || (data4 === "Off")) || (data4 === "off")) || (data4 === "NO")) || (data4 === "No")) || (data4 === "no")) || (data4 === "n")) || (data4 === "f"))){
-validate81.errors = [{instancePath:instancePath+"/nondisruptive",schemaPath:"#/properties/nondisruptive/enum",keyword:"enum",params:{allowedValues: schema92.properties.nondisruptive.enum},message:"must be equal to one of the allowed values"}];
+validate82.errors = [{instancePath:instancePath+"/nondisruptive",schemaPath:"#/properties/nondisruptive/enum",keyword:"enum",params:{allowedValues: schema93.properties.nondisruptive.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -10828,7 +10897,7 @@ if(data.preserve_metadata !== undefined){
 let data5 = data.preserve_metadata;
 const _errs9 = errors;
 if(!((((((((((((((((((((((((((data5 === true) || (data5 === "True")) || (data5 === "TRUE")) || (data5 === "true")) || (data5 === "1")) || (data5 === "ON")) || (data5 === "On")) || (data5 === "on")) || (data5 === "YES")) || (data5 === "Yes")) || (data5 === "yes")) || (data5 === "y")) || (data5 === "t")) || (data5 === false)) || (data5 === "False")) || (data5 === "FALSE")) || (data5 === "false")) || (data5 === "0")) || (data5 === "OFF")) || (data5 === "Off")) || (data5 === "off")) || (data5 === "NO")) || (data5 === "No")) || (data5 === "no")) || (data5 === "n")) || (data5 === "f"))){
-validate81.errors = [{instancePath:instancePath+"/preserve_metadata",schemaPath:"#/properties/preserve_metadata/enum",keyword:"enum",params:{allowedValues: schema92.properties.preserve_metadata.enum},message:"must be equal to one of the allowed values"}];
+validate82.errors = [{instancePath:instancePath+"/preserve_metadata",schemaPath:"#/properties/preserve_metadata/enum",keyword:"enum",params:{allowedValues: schema93.properties.preserve_metadata.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -10841,7 +10910,7 @@ if(data.preserve_snapshots !== undefined){
 let data6 = data.preserve_snapshots;
 const _errs10 = errors;
 if(!((((((((((((((((((((((((((data6 === true) || (data6 === "True")) || (data6 === "TRUE")) || (data6 === "true")) || (data6 === "1")) || (data6 === "ON")) || (data6 === "On")) || (data6 === "on")) || (data6 === "YES")) || (data6 === "Yes")) || (data6 === "yes")) || (data6 === "y")) || (data6 === "t")) || (data6 === false)) || (data6 === "False")) || (data6 === "FALSE")) || (data6 === "false")) || (data6 === "0")) || (data6 === "OFF")) || (data6 === "Off")) || (data6 === "off")) || (data6 === "NO")) || (data6 === "No")) || (data6 === "no")) || (data6 === "n")) || (data6 === "f"))){
-validate81.errors = [{instancePath:instancePath+"/preserve_snapshots",schemaPath:"#/properties/preserve_snapshots/enum",keyword:"enum",params:{allowedValues: schema92.properties.preserve_snapshots.enum},message:"must be equal to one of the allowed values"}];
+validate82.errors = [{instancePath:instancePath+"/preserve_snapshots",schemaPath:"#/properties/preserve_snapshots/enum",keyword:"enum",params:{allowedValues: schema93.properties.preserve_snapshots.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -10854,7 +10923,7 @@ if(data.writable !== undefined){
 let data7 = data.writable;
 const _errs11 = errors;
 if(!((((((((((((((((((((((((((data7 === true) || (data7 === "True")) || (data7 === "TRUE")) || (data7 === "true")) || (data7 === "1")) || (data7 === "ON")) || (data7 === "On")) || (data7 === "on")) || (data7 === "YES")) || (data7 === "Yes")) || (data7 === "yes")) || (data7 === "y")) || (data7 === "t")) || (data7 === false)) || (data7 === "False")) || (data7 === "FALSE")) || (data7 === "false")) || (data7 === "0")) || (data7 === "OFF")) || (data7 === "Off")) || (data7 === "off")) || (data7 === "NO")) || (data7 === "No")) || (data7 === "no")) || (data7 === "n")) || (data7 === "f"))){
-validate81.errors = [{instancePath:instancePath+"/writable",schemaPath:"#/properties/writable/enum",keyword:"enum",params:{allowedValues: schema92.properties.writable.enum},message:"must be equal to one of the allowed values"}];
+validate82.errors = [{instancePath:instancePath+"/writable",schemaPath:"#/properties/writable/enum",keyword:"enum",params:{allowedValues: schema93.properties.writable.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -10872,59 +10941,6 @@ var valid0 = true;
 }
 }
 else {
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate81.errors = vErrors;
-return errors === 0;
-}
-validate81.evaluated = {"props":{"host":true,"force_host_assisted_migration":true,"new_share_network_id":true,"new_share_type_id":true,"nondisruptive":true,"preserve_metadata":true,"preserve_snapshots":true,"writable":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShareNetworkSubnet_body_0 = validate82;
-const schema93 = {"type":"object","properties":{"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"availability_zone":{}},"$id":"v_createShareNetworkSubnet_body_0"};
-
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareNetworkSubnet_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate82.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.neutron_net_id !== undefined){
-let data0 = data.neutron_net_id;
-const _errs1 = errors;
-if((typeof data0 !== "string") && (data0 !== null)){
-validate82.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: schema93.properties.neutron_net_id.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.neutron_subnet_id !== undefined){
-let data1 = data.neutron_subnet_id;
-const _errs3 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate82.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: schema93.properties.neutron_subnet_id.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-else {
 validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -10932,13 +10948,13 @@ return false;
 validate82.errors = vErrors;
 return errors === 0;
 }
-validate82.evaluated = {"props":{"neutron_net_id":true,"neutron_subnet_id":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
+validate82.evaluated = {"props":{"host":true,"force_host_assisted_migration":true,"new_share_network_id":true,"new_share_type_id":true,"nondisruptive":true,"preserve_metadata":true,"preserve_snapshots":true,"writable":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareNetworkSubnet_body_1 = validate83;
-const schema94 = {"type":"object","properties":{"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"availability_zone":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareNetworkSubnet_body_1"};
+export const v_createShareNetworkSubnet_body_0 = validate83;
+const schema94 = {"type":"object","properties":{"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"availability_zone":{}},"$id":"v_createShareNetworkSubnet_body_0"};
 
 function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareNetworkSubnet_body_1" */;
+/*# sourceURL="v_createShareNetworkSubnet_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate83.evaluated;
@@ -10968,6 +10984,59 @@ let data1 = data.neutron_subnet_id;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
 validate83.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: schema94.properties.neutron_subnet_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate83.errors = vErrors;
+return errors === 0;
+}
+validate83.evaluated = {"props":{"neutron_net_id":true,"neutron_subnet_id":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareNetworkSubnet_body_1 = validate84;
+const schema95 = {"type":"object","properties":{"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"availability_zone":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareNetworkSubnet_body_1"};
+
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareNetworkSubnet_body_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate84.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.neutron_net_id !== undefined){
+let data0 = data.neutron_net_id;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (data0 !== null)){
+validate84.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: schema95.properties.neutron_net_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_subnet_id !== undefined){
+let data1 = data.neutron_subnet_id;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate84.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: schema95.properties.neutron_subnet_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11132,7 +11201,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate83.errors = vErrors;
+validate84.errors = vErrors;
 return false;
 }
 else {
@@ -11155,309 +11224,6 @@ var valid0 = true;
 }
 }
 else {
-validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate83.errors = vErrors;
-return errors === 0;
-}
-validate83.evaluated = {"props":{"neutron_net_id":true,"neutron_subnet_id":true,"availability_zone":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShareNetworks_query_0 = validate84;
-const schema95 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"user_id":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"status":{"type":"string"},"created_since":{"type":"string"},"created_before":{"type":"string"},"security_service_id":{"type":"string"},"neutron_net_id":{"type":"string"},"neutron_subnet_id":{"type":"string"},"network_type":{"type":"string"},"segmentation_id":{"type":"string"},"cidr":{"type":"string"},"ip_version":{"type":"string"},"availability_zone":{"type":"string"},"nova_net_id":{"type":"string"}},"$id":"v_listShareNetworks_query_0"};
-
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareNetworks_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate84.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
-validate84.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate84.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern8.test(data1)){
-validate84.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate84.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs5 = errors;
-if(typeof data.all_tenants !== "string"){
-validate84.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs7 = errors;
-if(typeof data.project_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-const _errs9 = errors;
-if(typeof data.user_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-const _errs11 = errors;
-if(typeof data.id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs13 = errors;
-if(typeof data.name !== "string"){
-validate84.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs15 = errors;
-if(typeof data.description !== "string"){
-validate84.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs17 = errors;
-if(typeof data.status !== "string"){
-validate84.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_since !== undefined){
-const _errs19 = errors;
-if(typeof data.created_since !== "string"){
-validate84.errors = [{instancePath:instancePath+"/created_since",schemaPath:"#/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_before !== undefined){
-const _errs21 = errors;
-if(typeof data.created_before !== "string"){
-validate84.errors = [{instancePath:instancePath+"/created_before",schemaPath:"#/properties/created_before/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.security_service_id !== undefined){
-const _errs23 = errors;
-if(typeof data.security_service_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/security_service_id",schemaPath:"#/properties/security_service_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.neutron_net_id !== undefined){
-const _errs25 = errors;
-if(typeof data.neutron_net_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.neutron_subnet_id !== undefined){
-const _errs27 = errors;
-if(typeof data.neutron_subnet_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.network_type !== undefined){
-const _errs29 = errors;
-if(typeof data.network_type !== "string"){
-validate84.errors = [{instancePath:instancePath+"/network_type",schemaPath:"#/properties/network_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.segmentation_id !== undefined){
-const _errs31 = errors;
-if(typeof data.segmentation_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/segmentation_id",schemaPath:"#/properties/segmentation_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.cidr !== undefined){
-const _errs33 = errors;
-if(typeof data.cidr !== "string"){
-validate84.errors = [{instancePath:instancePath+"/cidr",schemaPath:"#/properties/cidr/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.ip_version !== undefined){
-const _errs35 = errors;
-if(typeof data.ip_version !== "string"){
-validate84.errors = [{instancePath:instancePath+"/ip_version",schemaPath:"#/properties/ip_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-const _errs37 = errors;
-if(typeof data.availability_zone !== "string"){
-validate84.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.nova_net_id !== undefined){
-const _errs39 = errors;
-if(typeof data.nova_net_id !== "string"){
-validate84.errors = [{instancePath:instancePath+"/nova_net_id",schemaPath:"#/properties/nova_net_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
 validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -11465,13 +11231,13 @@ return false;
 validate84.errors = vErrors;
 return errors === 0;
 }
-validate84.evaluated = {"props":{"limit":true,"offset":true,"all_tenants":true,"project_id":true,"user_id":true,"id":true,"name":true,"description":true,"status":true,"created_since":true,"created_before":true,"security_service_id":true,"neutron_net_id":true,"neutron_subnet_id":true,"network_type":true,"segmentation_id":true,"cidr":true,"ip_version":true,"availability_zone":true,"nova_net_id":true},"dynamicProps":false,"dynamicItems":false};
+validate84.evaluated = {"props":{"neutron_net_id":true,"neutron_subnet_id":true,"availability_zone":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareNetworks_query_1 = validate85;
-const schema96 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"user_id":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"name~":{"type":"string"},"description":{"type":"string"},"description~":{"type":"string"},"status":{"type":"string"},"created_since":{"type":"string"},"created_before":{"type":"string"},"security_service_id":{"type":"string"},"neutron_net_id":{"type":"string"},"neutron_subnet_id":{"type":"string"},"network_type":{"type":"string"},"segmentation_id":{"type":"string"},"cidr":{"type":"string"},"ip_version":{"type":"string"},"availability_zone":{"type":"string"},"nova_net_id":{"type":"string"}},"$id":"v_listShareNetworks_query_1"};
+export const v_listShareNetworks_query_0 = validate85;
+const schema96 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"user_id":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"status":{"type":"string"},"created_since":{"type":"string"},"created_before":{"type":"string"},"security_service_id":{"type":"string"},"neutron_net_id":{"type":"string"},"neutron_subnet_id":{"type":"string"},"network_type":{"type":"string"},"segmentation_id":{"type":"string"},"cidr":{"type":"string"},"ip_version":{"type":"string"},"availability_zone":{"type":"string"},"nova_net_id":{"type":"string"}},"$id":"v_listShareNetworks_query_0"};
 
 function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareNetworks_query_1" */;
+/*# sourceURL="v_listShareNetworks_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate85.evaluated;
@@ -11585,10 +11351,313 @@ else {
 var valid0 = true;
 }
 if(valid0){
+if(data.description !== undefined){
+const _errs15 = errors;
+if(typeof data.description !== "string"){
+validate85.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs17 = errors;
+if(typeof data.status !== "string"){
+validate85.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_since !== undefined){
+const _errs19 = errors;
+if(typeof data.created_since !== "string"){
+validate85.errors = [{instancePath:instancePath+"/created_since",schemaPath:"#/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_before !== undefined){
+const _errs21 = errors;
+if(typeof data.created_before !== "string"){
+validate85.errors = [{instancePath:instancePath+"/created_before",schemaPath:"#/properties/created_before/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.security_service_id !== undefined){
+const _errs23 = errors;
+if(typeof data.security_service_id !== "string"){
+validate85.errors = [{instancePath:instancePath+"/security_service_id",schemaPath:"#/properties/security_service_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_net_id !== undefined){
+const _errs25 = errors;
+if(typeof data.neutron_net_id !== "string"){
+validate85.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_subnet_id !== undefined){
+const _errs27 = errors;
+if(typeof data.neutron_subnet_id !== "string"){
+validate85.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.network_type !== undefined){
+const _errs29 = errors;
+if(typeof data.network_type !== "string"){
+validate85.errors = [{instancePath:instancePath+"/network_type",schemaPath:"#/properties/network_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.segmentation_id !== undefined){
+const _errs31 = errors;
+if(typeof data.segmentation_id !== "string"){
+validate85.errors = [{instancePath:instancePath+"/segmentation_id",schemaPath:"#/properties/segmentation_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.cidr !== undefined){
+const _errs33 = errors;
+if(typeof data.cidr !== "string"){
+validate85.errors = [{instancePath:instancePath+"/cidr",schemaPath:"#/properties/cidr/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ip_version !== undefined){
+const _errs35 = errors;
+if(typeof data.ip_version !== "string"){
+validate85.errors = [{instancePath:instancePath+"/ip_version",schemaPath:"#/properties/ip_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+const _errs37 = errors;
+if(typeof data.availability_zone !== "string"){
+validate85.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.nova_net_id !== undefined){
+const _errs39 = errors;
+if(typeof data.nova_net_id !== "string"){
+validate85.errors = [{instancePath:instancePath+"/nova_net_id",schemaPath:"#/properties/nova_net_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate85.errors = vErrors;
+return errors === 0;
+}
+validate85.evaluated = {"props":{"limit":true,"offset":true,"all_tenants":true,"project_id":true,"user_id":true,"id":true,"name":true,"description":true,"status":true,"created_since":true,"created_before":true,"security_service_id":true,"neutron_net_id":true,"neutron_subnet_id":true,"network_type":true,"segmentation_id":true,"cidr":true,"ip_version":true,"availability_zone":true,"nova_net_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareNetworks_query_1 = validate86;
+const schema97 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"user_id":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"name~":{"type":"string"},"description":{"type":"string"},"description~":{"type":"string"},"status":{"type":"string"},"created_since":{"type":"string"},"created_before":{"type":"string"},"security_service_id":{"type":"string"},"neutron_net_id":{"type":"string"},"neutron_subnet_id":{"type":"string"},"network_type":{"type":"string"},"segmentation_id":{"type":"string"},"cidr":{"type":"string"},"ip_version":{"type":"string"},"availability_zone":{"type":"string"},"nova_net_id":{"type":"string"}},"$id":"v_listShareNetworks_query_1"};
+
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareNetworks_query_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate86.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern8.test(data0)){
+validate86.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate86.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern8.test(data1)){
+validate86.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate86.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs5 = errors;
+if(typeof data.all_tenants !== "string"){
+validate86.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs7 = errors;
+if(typeof data.project_id !== "string"){
+validate86.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+const _errs9 = errors;
+if(typeof data.user_id !== "string"){
+validate86.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+const _errs11 = errors;
+if(typeof data.id !== "string"){
+validate86.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs13 = errors;
+if(typeof data.name !== "string"){
+validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
 if(data["name~"] !== undefined){
 const _errs15 = errors;
 if(typeof data["name~"] !== "string"){
-validate85.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -11600,7 +11669,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs17 = errors;
 if(typeof data.description !== "string"){
-validate85.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -11612,7 +11681,7 @@ if(valid0){
 if(data["description~"] !== undefined){
 const _errs19 = errors;
 if(typeof data["description~"] !== "string"){
-validate85.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -11624,7 +11693,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs21 = errors;
 if(typeof data.status !== "string"){
-validate85.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -11636,7 +11705,7 @@ if(valid0){
 if(data.created_since !== undefined){
 const _errs23 = errors;
 if(typeof data.created_since !== "string"){
-validate85.errors = [{instancePath:instancePath+"/created_since",schemaPath:"#/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/created_since",schemaPath:"#/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -11648,7 +11717,7 @@ if(valid0){
 if(data.created_before !== undefined){
 const _errs25 = errors;
 if(typeof data.created_before !== "string"){
-validate85.errors = [{instancePath:instancePath+"/created_before",schemaPath:"#/properties/created_before/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/created_before",schemaPath:"#/properties/created_before/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -11660,7 +11729,7 @@ if(valid0){
 if(data.security_service_id !== undefined){
 const _errs27 = errors;
 if(typeof data.security_service_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/security_service_id",schemaPath:"#/properties/security_service_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/security_service_id",schemaPath:"#/properties/security_service_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -11672,7 +11741,7 @@ if(valid0){
 if(data.neutron_net_id !== undefined){
 const _errs29 = errors;
 if(typeof data.neutron_net_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -11684,7 +11753,7 @@ if(valid0){
 if(data.neutron_subnet_id !== undefined){
 const _errs31 = errors;
 if(typeof data.neutron_subnet_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -11696,7 +11765,7 @@ if(valid0){
 if(data.network_type !== undefined){
 const _errs33 = errors;
 if(typeof data.network_type !== "string"){
-validate85.errors = [{instancePath:instancePath+"/network_type",schemaPath:"#/properties/network_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/network_type",schemaPath:"#/properties/network_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -11708,7 +11777,7 @@ if(valid0){
 if(data.segmentation_id !== undefined){
 const _errs35 = errors;
 if(typeof data.segmentation_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/segmentation_id",schemaPath:"#/properties/segmentation_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/segmentation_id",schemaPath:"#/properties/segmentation_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -11720,7 +11789,7 @@ if(valid0){
 if(data.cidr !== undefined){
 const _errs37 = errors;
 if(typeof data.cidr !== "string"){
-validate85.errors = [{instancePath:instancePath+"/cidr",schemaPath:"#/properties/cidr/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/cidr",schemaPath:"#/properties/cidr/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -11732,7 +11801,7 @@ if(valid0){
 if(data.ip_version !== undefined){
 const _errs39 = errors;
 if(typeof data.ip_version !== "string"){
-validate85.errors = [{instancePath:instancePath+"/ip_version",schemaPath:"#/properties/ip_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/ip_version",schemaPath:"#/properties/ip_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -11744,7 +11813,7 @@ if(valid0){
 if(data.availability_zone !== undefined){
 const _errs41 = errors;
 if(typeof data.availability_zone !== "string"){
-validate85.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -11756,7 +11825,7 @@ if(valid0){
 if(data.nova_net_id !== undefined){
 const _errs43 = errors;
 if(typeof data.nova_net_id !== "string"){
-validate85.errors = [{instancePath:instancePath+"/nova_net_id",schemaPath:"#/properties/nova_net_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/nova_net_id",schemaPath:"#/properties/nova_net_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -11787,103 +11856,6 @@ var valid0 = true;
 }
 }
 else {
-validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate85.errors = vErrors;
-return errors === 0;
-}
-validate85.evaluated = {"props":{"limit":true,"offset":true,"all_tenants":true,"project_id":true,"user_id":true,"id":true,"name":true,"name~":true,"description":true,"description~":true,"status":true,"created_since":true,"created_before":true,"security_service_id":true,"neutron_net_id":true,"neutron_subnet_id":true,"network_type":true,"segmentation_id":true,"cidr":true,"ip_version":true,"availability_zone":true,"nova_net_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShareNetwork_body_0 = validate86;
-const schema97 = {"type":"object","properties":{"name":{"type":["string","integer","null"],"maxLength":255},"description":{"type":["string","integer","null"],"maxLength":255},"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"nova_net_id":{}},"$id":"v_createShareNetwork_body_0"};
-
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareNetwork_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate86.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name !== undefined){
-let data0 = data.name;
-const _errs1 = errors;
-if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema97.properties.name.type},message:"must be string,integer,null"}];
-return false;
-}
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(func1(data0) > 255){
-validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data1 = data.description;
-const _errs3 = errors;
-if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
-validate86.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema97.properties.description.type},message:"must be string,integer,null"}];
-return false;
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(func1(data1) > 255){
-validate86.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.neutron_net_id !== undefined){
-let data2 = data.neutron_net_id;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate86.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: schema97.properties.neutron_net_id.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.neutron_subnet_id !== undefined){
-let data3 = data.neutron_subnet_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate86.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: schema97.properties.neutron_subnet_id.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
 validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -11891,13 +11863,13 @@ return false;
 validate86.errors = vErrors;
 return errors === 0;
 }
-validate86.evaluated = {"props":{"name":true,"description":true,"neutron_net_id":true,"neutron_subnet_id":true,"nova_net_id":true},"dynamicProps":false,"dynamicItems":false};
+validate86.evaluated = {"props":{"limit":true,"offset":true,"all_tenants":true,"project_id":true,"user_id":true,"id":true,"name":true,"name~":true,"description":true,"description~":true,"status":true,"created_since":true,"created_before":true,"security_service_id":true,"neutron_net_id":true,"neutron_subnet_id":true,"network_type":true,"segmentation_id":true,"cidr":true,"ip_version":true,"availability_zone":true,"nova_net_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareNetwork_body_1 = validate87;
-const schema98 = {"type":"object","properties":{"name":{"type":["string","integer","null"],"maxLength":255},"description":{"type":["string","integer","null"],"maxLength":255},"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"availability_zone":{},"nova_net_id":{}},"$id":"v_createShareNetwork_body_1"};
+export const v_createShareNetwork_body_0 = validate87;
+const schema98 = {"type":"object","properties":{"name":{"type":["string","integer","null"],"maxLength":255},"description":{"type":["string","integer","null"],"maxLength":255},"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"nova_net_id":{}},"$id":"v_createShareNetwork_body_0"};
 
 function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareNetwork_body_1" */;
+/*# sourceURL="v_createShareNetwork_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate87.evaluated;
@@ -11988,13 +11960,13 @@ return false;
 validate87.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":{"name":true,"description":true,"neutron_net_id":true,"neutron_subnet_id":true,"availability_zone":true,"nova_net_id":true},"dynamicProps":false,"dynamicItems":false};
+validate87.evaluated = {"props":{"name":true,"description":true,"neutron_net_id":true,"neutron_subnet_id":true,"nova_net_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_addShareNetworkSecurityService_body_0 = validate88;
-const schema99 = {"type":"object","required":["security_service_id"],"properties":{"security_service_id":{"type":["string","integer","null"]}},"$id":"v_addShareNetworkSecurityService_body_0"};
+export const v_createShareNetwork_body_1 = validate88;
+const schema99 = {"type":"object","properties":{"name":{"type":["string","integer","null"],"maxLength":255},"description":{"type":["string","integer","null"],"maxLength":255},"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"availability_zone":{},"nova_net_id":{}},"$id":"v_createShareNetwork_body_1"};
 
 function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_addShareNetworkSecurityService_body_0" */;
+/*# sourceURL="v_createShareNetwork_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate88.evaluated;
@@ -12006,17 +11978,73 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.security_service_id === undefined) && (missing0 = "security_service_id")){
-validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs1 = errors;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate88.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema99.properties.name.type},message:"must be string,integer,null"}];
 return false;
 }
-else {
-if(data.security_service_id !== undefined){
-let data0 = data.security_service_id;
-if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate88.errors = [{instancePath:instancePath+"/security_service_id",schemaPath:"#/properties/security_service_id/type",keyword:"type",params:{type: schema99.properties.security_service_id.type},message:"must be string,integer,null"}];
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(func1(data0) > 255){
+validate88.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data1 = data.description;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate88.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema99.properties.description.type},message:"must be string,integer,null"}];
+return false;
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func1(data1) > 255){
+validate88.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_net_id !== undefined){
+let data2 = data.neutron_net_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate88.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: schema99.properties.neutron_net_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.neutron_subnet_id !== undefined){
+let data3 = data.neutron_subnet_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate88.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: schema99.properties.neutron_subnet_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -12029,13 +12057,13 @@ return false;
 validate88.errors = vErrors;
 return errors === 0;
 }
-validate88.evaluated = {"props":{"security_service_id":true},"dynamicProps":false,"dynamicItems":false};
+validate88.evaluated = {"props":{"name":true,"description":true,"neutron_net_id":true,"neutron_subnet_id":true,"availability_zone":true,"nova_net_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_checkAddShareNetworkSecurityService_body_0 = validate89;
-const schema100 = {"type":"object","required":["security_service_id"],"properties":{"security_service_id":{"type":["string","integer","null"]},"reset_operation":{}},"$id":"v_checkAddShareNetworkSecurityService_body_0"};
+export const v_addShareNetworkSecurityService_body_0 = validate89;
+const schema100 = {"type":"object","required":["security_service_id"],"properties":{"security_service_id":{"type":["string","integer","null"]}},"$id":"v_addShareNetworkSecurityService_body_0"};
 
 function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_checkAddShareNetworkSecurityService_body_0" */;
+/*# sourceURL="v_addShareNetworkSecurityService_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate89.evaluated;
@@ -12070,13 +12098,13 @@ return false;
 validate89.errors = vErrors;
 return errors === 0;
 }
-validate89.evaluated = {"props":{"security_service_id":true,"reset_operation":true},"dynamicProps":false,"dynamicItems":false};
+validate89.evaluated = {"props":{"security_service_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShareNetworkSecurityService_body_0 = validate90;
-const schema101 = {"type":"object","required":["current_service_id","new_service_id"],"properties":{"current_service_id":{"type":["string","integer","null"]},"new_service_id":{"type":["string","integer","null"]}},"$id":"v_updateShareNetworkSecurityService_body_0"};
+export const v_checkAddShareNetworkSecurityService_body_0 = validate90;
+const schema101 = {"type":"object","required":["security_service_id"],"properties":{"security_service_id":{"type":["string","integer","null"]},"reset_operation":{}},"$id":"v_checkAddShareNetworkSecurityService_body_0"};
 
 function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_updateShareNetworkSecurityService_body_0" */;
+/*# sourceURL="v_checkAddShareNetworkSecurityService_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate90.evaluated;
@@ -12089,35 +12117,16 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.current_service_id === undefined) && (missing0 = "current_service_id")) || ((data.new_service_id === undefined) && (missing0 = "new_service_id"))){
+if((data.security_service_id === undefined) && (missing0 = "security_service_id")){
 validate90.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.current_service_id !== undefined){
-let data0 = data.current_service_id;
-const _errs1 = errors;
+if(data.security_service_id !== undefined){
+let data0 = data.security_service_id;
 if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate90.errors = [{instancePath:instancePath+"/current_service_id",schemaPath:"#/properties/current_service_id/type",keyword:"type",params:{type: schema101.properties.current_service_id.type},message:"must be string,integer,null"}];
+validate90.errors = [{instancePath:instancePath+"/security_service_id",schemaPath:"#/properties/security_service_id/type",keyword:"type",params:{type: schema101.properties.security_service_id.type},message:"must be string,integer,null"}];
 return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.new_service_id !== undefined){
-let data1 = data.new_service_id;
-const _errs3 = errors;
-if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
-validate90.errors = [{instancePath:instancePath+"/new_service_id",schemaPath:"#/properties/new_service_id/type",keyword:"type",params:{type: schema101.properties.new_service_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -12130,13 +12139,13 @@ return false;
 validate90.errors = vErrors;
 return errors === 0;
 }
-validate90.evaluated = {"props":{"current_service_id":true,"new_service_id":true},"dynamicProps":false,"dynamicItems":false};
+validate90.evaluated = {"props":{"security_service_id":true,"reset_operation":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_checkUpdateShareNetworkSecurityService_body_0 = validate91;
-const schema102 = {"type":"object","required":["current_service_id","new_service_id"],"properties":{"current_service_id":{"type":["string","integer","null"]},"new_service_id":{"type":["string","integer","null"]},"reset_operation":{}},"$id":"v_checkUpdateShareNetworkSecurityService_body_0"};
+export const v_updateShareNetworkSecurityService_body_0 = validate91;
+const schema102 = {"type":"object","required":["current_service_id","new_service_id"],"properties":{"current_service_id":{"type":["string","integer","null"]},"new_service_id":{"type":["string","integer","null"]}},"$id":"v_updateShareNetworkSecurityService_body_0"};
 
 function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_checkUpdateShareNetworkSecurityService_body_0" */;
+/*# sourceURL="v_updateShareNetworkSecurityService_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate91.evaluated;
@@ -12190,16 +12199,76 @@ return false;
 validate91.errors = vErrors;
 return errors === 0;
 }
-validate91.evaluated = {"props":{"current_service_id":true,"new_service_id":true,"reset_operation":true},"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"props":{"current_service_id":true,"new_service_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_checkShareNetworkSubnetCreate_body_0 = validate92;
-const schema103 = {"type":"object","properties":{"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"availability_zone":{},"reset_operation":{}},"$id":"v_checkShareNetworkSubnetCreate_body_0"};
+export const v_checkUpdateShareNetworkSecurityService_body_0 = validate92;
+const schema103 = {"type":"object","required":["current_service_id","new_service_id"],"properties":{"current_service_id":{"type":["string","integer","null"]},"new_service_id":{"type":["string","integer","null"]},"reset_operation":{}},"$id":"v_checkUpdateShareNetworkSecurityService_body_0"};
 
 function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_checkShareNetworkSubnetCreate_body_0" */;
+/*# sourceURL="v_checkUpdateShareNetworkSecurityService_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate92.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.current_service_id === undefined) && (missing0 = "current_service_id")) || ((data.new_service_id === undefined) && (missing0 = "new_service_id"))){
+validate92.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.current_service_id !== undefined){
+let data0 = data.current_service_id;
+const _errs1 = errors;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate92.errors = [{instancePath:instancePath+"/current_service_id",schemaPath:"#/properties/current_service_id/type",keyword:"type",params:{type: schema103.properties.current_service_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.new_service_id !== undefined){
+let data1 = data.new_service_id;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate92.errors = [{instancePath:instancePath+"/new_service_id",schemaPath:"#/properties/new_service_id/type",keyword:"type",params:{type: schema103.properties.new_service_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate92.errors = vErrors;
+return errors === 0;
+}
+validate92.evaluated = {"props":{"current_service_id":true,"new_service_id":true,"reset_operation":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_checkShareNetworkSubnetCreate_body_0 = validate93;
+const schema104 = {"type":"object","properties":{"neutron_net_id":{"type":["string","null"]},"neutron_subnet_id":{"type":["string","null"]},"availability_zone":{},"reset_operation":{}},"$id":"v_checkShareNetworkSubnetCreate_body_0"};
+
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_checkShareNetworkSubnetCreate_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate93.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12212,7 +12281,7 @@ if(data.neutron_net_id !== undefined){
 let data0 = data.neutron_net_id;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate92.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: schema103.properties.neutron_net_id.type},message:"must be string,null"}];
+validate93.errors = [{instancePath:instancePath+"/neutron_net_id",schemaPath:"#/properties/neutron_net_id/type",keyword:"type",params:{type: schema104.properties.neutron_net_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12225,7 +12294,7 @@ if(data.neutron_subnet_id !== undefined){
 let data1 = data.neutron_subnet_id;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate92.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: schema103.properties.neutron_subnet_id.type},message:"must be string,null"}];
+validate93.errors = [{instancePath:instancePath+"/neutron_subnet_id",schemaPath:"#/properties/neutron_subnet_id/type",keyword:"type",params:{type: schema104.properties.neutron_subnet_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12236,23 +12305,23 @@ var valid0 = true;
 }
 }
 else {
-validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate92.errors = vErrors;
+validate93.errors = vErrors;
 return errors === 0;
 }
-validate92.evaluated = {"props":{"neutron_net_id":true,"neutron_subnet_id":true,"availability_zone":true,"reset_operation":true},"dynamicProps":false,"dynamicItems":false};
+validate93.evaluated = {"props":{"neutron_net_id":true,"neutron_subnet_id":true,"availability_zone":true,"reset_operation":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareReplicas_query_0 = validate93;
-const schema104 = {"type":"object","properties":{"share_id":{"type":"string"},"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"}},"$id":"v_listShareReplicas_query_0"};
+export const v_listShareReplicas_query_0 = validate94;
+const schema105 = {"type":"object","properties":{"share_id":{"type":"string"},"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"}},"$id":"v_listShareReplicas_query_0"};
 
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareReplicas_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate93.evaluated;
+const evaluated0 = validate94.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12264,7 +12333,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.share_id !== undefined){
 const _errs1 = errors;
 if(typeof data.share_id !== "string"){
-validate93.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate94.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12279,12 +12348,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern8.test(data1)){
-validate93.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate94.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate93.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate94.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12300,12 +12369,12 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(!pattern8.test(data2)){
-validate93.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate94.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate93.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate94.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12318,76 +12387,6 @@ var valid0 = true;
 }
 }
 else {
-validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate93.errors = vErrors;
-return errors === 0;
-}
-validate93.evaluated = {"props":{"share_id":true,"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShareReplica_body_0 = validate94;
-const schema105 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":false},"$id":"v_createShareReplica_body_0"};
-
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareReplica_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate94.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.share_id === undefined) && (missing0 = "share_id")){
-validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_id !== undefined){
-let data0 = data.share_id;
-const _errs1 = errors;
-if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-validate94.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema105.properties.share_id.type},message:"must be string,integer"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data1 = data.availability_zone;
-const _errs3 = errors;
-if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
-validate94.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema105.properties.availability_zone.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-var valid0 = false;
-validate94.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
-return false;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
 validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -12395,13 +12394,13 @@ return false;
 validate94.errors = vErrors;
 return errors === 0;
 }
-validate94.evaluated = {"props":{"share_id":true,"availability_zone":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
+validate94.evaluated = {"props":{"share_id":true,"limit":true,"offset":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareReplica_body_1 = validate95;
-const schema106 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":false},"$id":"v_createShareReplica_body_1"};
+export const v_createShareReplica_body_0 = validate95;
+const schema106 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":false},"$id":"v_createShareReplica_body_0"};
 
 function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareReplica_body_1" */;
+/*# sourceURL="v_createShareReplica_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate95.evaluated;
@@ -12445,134 +12444,6 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.scheduler_hints !== undefined){
-let data2 = data.scheduler_hints;
-const _errs5 = errors;
-const _errs6 = errors;
-let valid1 = false;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.same_host !== undefined){
-let data3 = data2.same_host;
-const _errs9 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-const err0 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema106.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var valid2 = _errs9 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data2.different_host !== undefined){
-let data4 = data2.different_host;
-const _errs11 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-const err1 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema106.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-var valid2 = _errs11 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data2.only_host !== undefined){
-let data5 = data2.only_host;
-const _errs13 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-const err2 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema106.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var valid2 = _errs13 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-else {
-const err3 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-var _valid0 = _errs7 === errors;
-valid1 = valid1 || _valid0;
-if(_valid0){
-var props0 = {};
-props0.same_host = true;
-props0.different_host = true;
-props0.only_host = true;
-}
-const _errs15 = errors;
-if(data2 !== null){
-const err4 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-var _valid0 = _errs15 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate95.errors = vErrors;
-return false;
-}
-else {
-errors = _errs6;
-if(vErrors !== null){
-if(_errs6){
-vErrors.length = _errs6;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.share_network_id !== undefined){
 var valid0 = false;
 validate95.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
@@ -12580,7 +12451,6 @@ return false;
 }
 else {
 var valid0 = true;
-}
 }
 }
 }
@@ -12594,13 +12464,13 @@ return false;
 validate95.errors = vErrors;
 return errors === 0;
 }
-validate95.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
+validate95.evaluated = {"props":{"share_id":true,"availability_zone":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareReplica_body_2 = validate96;
-const schema107 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":{"type":["string","integer","null"]}},"$id":"v_createShareReplica_body_2"};
+export const v_createShareReplica_body_1 = validate96;
+const schema107 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":false},"$id":"v_createShareReplica_body_1"};
 
 function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareReplica_body_2" */;
+/*# sourceURL="v_createShareReplica_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate96.evaluated;
@@ -12773,13 +12643,9 @@ var valid0 = true;
 }
 if(valid0){
 if(data.share_network_id !== undefined){
-let data6 = data.share_network_id;
-const _errs17 = errors;
-if(((typeof data6 !== "string") && (!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6))))) && (data6 !== null)){
-validate96.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema107.properties.share_network_id.type},message:"must be string,integer,null"}];
+var valid0 = false;
+validate96.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
-}
-var valid0 = _errs17 === errors;
 }
 else {
 var valid0 = true;
@@ -12799,11 +12665,11 @@ return errors === 0;
 }
 validate96.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareReplica_body_3 = validate97;
-const schema108 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":{"type":["string","integer","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareReplica_body_3"};
+export const v_createShareReplica_body_2 = validate97;
+const schema108 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":{"type":["string","integer","null"]}},"$id":"v_createShareReplica_body_2"};
 
 function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareReplica_body_3" */;
+/*# sourceURL="v_createShareReplica_body_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate97.evaluated;
@@ -12987,6 +12853,209 @@ var valid0 = _errs17 === errors;
 else {
 var valid0 = true;
 }
+}
+}
+}
+}
+}
+else {
+validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate97.errors = vErrors;
+return errors === 0;
+}
+validate97.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareReplica_body_3 = validate98;
+const schema109 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer"]},"availability_zone":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"share_network_id":{"type":["string","integer","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareReplica_body_3"};
+
+function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareReplica_body_3" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate98.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate98.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_id !== undefined){
+let data0 = data.share_id;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
+validate98.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema109.properties.share_id.type},message:"must be string,integer"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data1 = data.availability_zone;
+const _errs3 = errors;
+if(((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))) && (data1 !== null)){
+validate98.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema109.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scheduler_hints !== undefined){
+let data2 = data.scheduler_hints;
+const _errs5 = errors;
+const _errs6 = errors;
+let valid1 = false;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.same_host !== undefined){
+let data3 = data2.same_host;
+const _errs9 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err0 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema109.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var valid2 = _errs9 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.different_host !== undefined){
+let data4 = data2.different_host;
+const _errs11 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err1 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema109.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var valid2 = _errs11 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data2.only_host !== undefined){
+let data5 = data2.only_host;
+const _errs13 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+const err2 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema109.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var valid2 = _errs13 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(_valid0){
+var props0 = {};
+props0.same_host = true;
+props0.different_host = true;
+props0.only_host = true;
+}
+const _errs15 = errors;
+if(data2 !== null){
+const err4 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err5 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate98.errors = vErrors;
+return false;
+}
+else {
+errors = _errs6;
+if(vErrors !== null){
+if(_errs6){
+vErrors.length = _errs6;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data6 = data.share_network_id;
+const _errs17 = errors;
+if(((typeof data6 !== "string") && (!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6))))) && (data6 !== null)){
+validate98.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema109.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
 if(valid0){
 if(data.metadata !== undefined){
 let data7 = data.metadata;
@@ -13144,7 +13213,7 @@ else {
 vErrors.push(err16);
 }
 errors++;
-validate97.errors = vErrors;
+validate98.errors = vErrors;
 return false;
 }
 else {
@@ -13170,51 +13239,6 @@ var valid0 = true;
 }
 }
 else {
-validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate97.errors = vErrors;
-return errors === 0;
-}
-validate97.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_resetShareReplicaState_body_0 = validate98;
-const schema109 = {"type":"object","required":["replica_state"],"properties":{"replica_state":{"type":"string","enum":["active","in_sync","out_of_sync","error"]}},"$id":"v_resetShareReplicaState_body_0"};
-
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetShareReplicaState_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate98.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.replica_state === undefined) && (missing0 = "replica_state")){
-validate98.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.replica_state !== undefined){
-let data0 = data.replica_state;
-if(typeof data0 !== "string"){
-validate98.errors = [{instancePath:instancePath+"/replica_state",schemaPath:"#/properties/replica_state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((data0 === "active") || (data0 === "in_sync")) || (data0 === "out_of_sync")) || (data0 === "error"))){
-validate98.errors = [{instancePath:instancePath+"/replica_state",schemaPath:"#/properties/replica_state/enum",keyword:"enum",params:{allowedValues: schema109.properties.replica_state.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-}
-}
-}
-else {
 validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -13222,13 +13246,13 @@ return false;
 validate98.errors = vErrors;
 return errors === 0;
 }
-validate98.evaluated = {"props":{"replica_state":true},"dynamicProps":false,"dynamicItems":false};
+validate98.evaluated = {"props":{"share_id":true,"availability_zone":true,"scheduler_hints":true,"share_network_id":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareServers_query_0 = validate99;
-const schema110 = {"type":"object","properties":{"id":{"type":"string"},"host":{"type":"string"},"status":{"type":"string"},"project_id":{"type":"string"},"share_network":{"type":"string"},"share_network_id":{"type":"string"},"share_network_subnet_id":{"type":"string"},"identifier":{"type":"string"},"source_share_server_id":{"type":"string"},"task_state":{"type":"string"},"encryption_key_ref":{"type":"string"}},"$id":"v_listShareServers_query_0"};
+export const v_resetShareReplicaState_body_0 = validate99;
+const schema110 = {"type":"object","required":["replica_state"],"properties":{"replica_state":{"type":"string","enum":["active","in_sync","out_of_sync","error"]}},"$id":"v_resetShareReplicaState_body_0"};
 
 function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareServers_query_0" */;
+/*# sourceURL="v_resetShareReplicaState_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate99.evaluated;
@@ -13240,10 +13264,55 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.replica_state === undefined) && (missing0 = "replica_state")){
+validate99.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.replica_state !== undefined){
+let data0 = data.replica_state;
+if(typeof data0 !== "string"){
+validate99.errors = [{instancePath:instancePath+"/replica_state",schemaPath:"#/properties/replica_state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((data0 === "active") || (data0 === "in_sync")) || (data0 === "out_of_sync")) || (data0 === "error"))){
+validate99.errors = [{instancePath:instancePath+"/replica_state",schemaPath:"#/properties/replica_state/enum",keyword:"enum",params:{allowedValues: schema110.properties.replica_state.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+}
+}
+}
+else {
+validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate99.errors = vErrors;
+return errors === 0;
+}
+validate99.evaluated = {"props":{"replica_state":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listShareServers_query_0 = validate100;
+const schema111 = {"type":"object","properties":{"id":{"type":"string"},"host":{"type":"string"},"status":{"type":"string"},"project_id":{"type":"string"},"share_network":{"type":"string"},"share_network_id":{"type":"string"},"share_network_subnet_id":{"type":"string"},"identifier":{"type":"string"},"source_share_server_id":{"type":"string"},"task_state":{"type":"string"},"encryption_key_ref":{"type":"string"}},"$id":"v_listShareServers_query_0"};
+
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listShareServers_query_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate100.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate99.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13255,7 +13324,7 @@ if(valid0){
 if(data.host !== undefined){
 const _errs3 = errors;
 if(typeof data.host !== "string"){
-validate99.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -13267,7 +13336,7 @@ if(valid0){
 if(data.status !== undefined){
 const _errs5 = errors;
 if(typeof data.status !== "string"){
-validate99.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -13279,7 +13348,7 @@ if(valid0){
 if(data.project_id !== undefined){
 const _errs7 = errors;
 if(typeof data.project_id !== "string"){
-validate99.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13291,7 +13360,7 @@ if(valid0){
 if(data.share_network !== undefined){
 const _errs9 = errors;
 if(typeof data.share_network !== "string"){
-validate99.errors = [{instancePath:instancePath+"/share_network",schemaPath:"#/properties/share_network/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/share_network",schemaPath:"#/properties/share_network/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -13303,7 +13372,7 @@ if(valid0){
 if(data.share_network_id !== undefined){
 const _errs11 = errors;
 if(typeof data.share_network_id !== "string"){
-validate99.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -13315,7 +13384,7 @@ if(valid0){
 if(data.share_network_subnet_id !== undefined){
 const _errs13 = errors;
 if(typeof data.share_network_subnet_id !== "string"){
-validate99.errors = [{instancePath:instancePath+"/share_network_subnet_id",schemaPath:"#/properties/share_network_subnet_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/share_network_subnet_id",schemaPath:"#/properties/share_network_subnet_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -13327,7 +13396,7 @@ if(valid0){
 if(data.identifier !== undefined){
 const _errs15 = errors;
 if(typeof data.identifier !== "string"){
-validate99.errors = [{instancePath:instancePath+"/identifier",schemaPath:"#/properties/identifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/identifier",schemaPath:"#/properties/identifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -13339,7 +13408,7 @@ if(valid0){
 if(data.source_share_server_id !== undefined){
 const _errs17 = errors;
 if(typeof data.source_share_server_id !== "string"){
-validate99.errors = [{instancePath:instancePath+"/source_share_server_id",schemaPath:"#/properties/source_share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/source_share_server_id",schemaPath:"#/properties/source_share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -13351,7 +13420,7 @@ if(valid0){
 if(data.task_state !== undefined){
 const _errs19 = errors;
 if(typeof data.task_state !== "string"){
-validate99.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -13363,7 +13432,7 @@ if(valid0){
 if(data.encryption_key_ref !== undefined){
 const _errs21 = errors;
 if(typeof data.encryption_key_ref !== "string"){
-validate99.errors = [{instancePath:instancePath+"/encryption_key_ref",schemaPath:"#/properties/encryption_key_ref/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/encryption_key_ref",schemaPath:"#/properties/encryption_key_ref/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -13383,102 +13452,6 @@ var valid0 = true;
 }
 }
 else {
-validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate99.errors = vErrors;
-return errors === 0;
-}
-validate99.evaluated = {"props":{"id":true,"host":true,"status":true,"project_id":true,"share_network":true,"share_network_id":true,"share_network_subnet_id":true,"identifier":true,"source_share_server_id":true,"task_state":true,"encryption_key_ref":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_manageShareServer_body_0 = validate100;
-const schema111 = {"type":"object","required":["host","share_network_id","identifier"],"properties":{"host":{"type":"string","minLength":1},"share_network_id":{"type":["string","integer"]},"identifier":{"type":["string","integer"]},"driver_options":{"type":["object","null"],"additionalProperties":true}},"$id":"v_manageShareServer_body_0"};
-
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_manageShareServer_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate100.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.host === undefined) && (missing0 = "host")) || ((data.share_network_id === undefined) && (missing0 = "share_network_id"))) || ((data.identifier === undefined) && (missing0 = "identifier"))){
-validate100.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.host !== undefined){
-let data0 = data.host;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate100.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate100.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-let data1 = data.share_network_id;
-const _errs3 = errors;
-if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
-validate100.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema111.properties.share_network_id.type},message:"must be string,integer"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.identifier !== undefined){
-let data2 = data.identifier;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2))))){
-validate100.errors = [{instancePath:instancePath+"/identifier",schemaPath:"#/properties/identifier/type",keyword:"type",params:{type: schema111.properties.identifier.type},message:"must be string,integer"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.driver_options !== undefined){
-let data3 = data.driver_options;
-const _errs7 = errors;
-if((!(data3 && typeof data3 == "object" && !Array.isArray(data3))) && (data3 !== null)){
-validate100.errors = [{instancePath:instancePath+"/driver_options",schemaPath:"#/properties/driver_options/type",keyword:"type",params:{type: schema111.properties.driver_options.type},message:"must be object,null"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
 validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -13486,13 +13459,13 @@ return false;
 validate100.errors = vErrors;
 return errors === 0;
 }
-validate100.evaluated = {"props":{"host":true,"share_network_id":true,"identifier":true,"driver_options":true},"dynamicProps":false,"dynamicItems":false};
+validate100.evaluated = {"props":{"id":true,"host":true,"status":true,"project_id":true,"share_network":true,"share_network_id":true,"share_network_subnet_id":true,"identifier":true,"source_share_server_id":true,"task_state":true,"encryption_key_ref":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_manageShareServer_body_1 = validate101;
-const schema112 = {"type":"object","required":["host","share_network_id","identifier"],"properties":{"host":{"type":"string","minLength":1},"share_network_id":{"type":["string","integer"]},"identifier":{"type":["string","integer"]},"share_network_subnet_id":{"type":["string","null"]},"driver_options":{"type":["object","null"],"additionalProperties":true}},"$id":"v_manageShareServer_body_1"};
+export const v_manageShareServer_body_0 = validate101;
+const schema112 = {"type":"object","required":["host","share_network_id","identifier"],"properties":{"host":{"type":"string","minLength":1},"share_network_id":{"type":["string","integer"]},"identifier":{"type":["string","integer"]},"driver_options":{"type":["object","null"],"additionalProperties":true}},"$id":"v_manageShareServer_body_0"};
 
 function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_manageShareServer_body_1" */;
+/*# sourceURL="v_manageShareServer_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate101.evaluated;
@@ -13557,31 +13530,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_subnet_id !== undefined){
-let data3 = data.share_network_subnet_id;
+if(data.driver_options !== undefined){
+let data3 = data.driver_options;
 const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate101.errors = [{instancePath:instancePath+"/share_network_subnet_id",schemaPath:"#/properties/share_network_subnet_id/type",keyword:"type",params:{type: schema112.properties.share_network_subnet_id.type},message:"must be string,null"}];
+if((!(data3 && typeof data3 == "object" && !Array.isArray(data3))) && (data3 !== null)){
+validate101.errors = [{instancePath:instancePath+"/driver_options",schemaPath:"#/properties/driver_options/type",keyword:"type",params:{type: schema112.properties.driver_options.type},message:"must be object,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.driver_options !== undefined){
-let data4 = data.driver_options;
-const _errs9 = errors;
-if((!(data4 && typeof data4 == "object" && !Array.isArray(data4))) && (data4 !== null)){
-validate101.errors = [{instancePath:instancePath+"/driver_options",schemaPath:"#/properties/driver_options/type",keyword:"type",params:{type: schema112.properties.driver_options.type},message:"must be object,null"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -13596,13 +13555,13 @@ return false;
 validate101.errors = vErrors;
 return errors === 0;
 }
-validate101.evaluated = {"props":{"host":true,"share_network_id":true,"identifier":true,"share_network_subnet_id":true,"driver_options":true},"dynamicProps":false,"dynamicItems":false};
+validate101.evaluated = {"props":{"host":true,"share_network_id":true,"identifier":true,"driver_options":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_unmanageShareServer_body_0 = validate102;
-const schema113 = {"type":["object","null"],"properties":{"force":{}},"$id":"v_unmanageShareServer_body_0"};
+export const v_manageShareServer_body_1 = validate102;
+const schema113 = {"type":"object","required":["host","share_network_id","identifier"],"properties":{"host":{"type":"string","minLength":1},"share_network_id":{"type":["string","integer"]},"identifier":{"type":["string","integer"]},"share_network_subnet_id":{"type":["string","null"]},"driver_options":{"type":["object","null"],"additionalProperties":true}},"$id":"v_manageShareServer_body_1"};
 
 function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_unmanageShareServer_body_0" */;
+/*# sourceURL="v_manageShareServer_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate102.evaluated;
@@ -13612,20 +13571,107 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-validate102.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema113.type},message:"must be object,null"}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.host === undefined) && (missing0 = "host")) || ((data.share_network_id === undefined) && (missing0 = "share_network_id"))) || ((data.identifier === undefined) && (missing0 = "identifier"))){
+validate102.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
+}
+else {
+if(data.host !== undefined){
+let data0 = data.host;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(func1(data0) < 1){
+validate102.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate102.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data1 = data.share_network_id;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
+validate102.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema113.properties.share_network_id.type},message:"must be string,integer"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.identifier !== undefined){
+let data2 = data.identifier;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2))))){
+validate102.errors = [{instancePath:instancePath+"/identifier",schemaPath:"#/properties/identifier/type",keyword:"type",params:{type: schema113.properties.identifier.type},message:"must be string,integer"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_subnet_id !== undefined){
+let data3 = data.share_network_subnet_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate102.errors = [{instancePath:instancePath+"/share_network_subnet_id",schemaPath:"#/properties/share_network_subnet_id/type",keyword:"type",params:{type: schema113.properties.share_network_subnet_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.driver_options !== undefined){
+let data4 = data.driver_options;
+const _errs9 = errors;
+if((!(data4 && typeof data4 == "object" && !Array.isArray(data4))) && (data4 !== null)){
+validate102.errors = [{instancePath:instancePath+"/driver_options",schemaPath:"#/properties/driver_options/type",keyword:"type",params:{type: schema113.properties.driver_options.type},message:"must be object,null"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate102.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
 }
 validate102.errors = vErrors;
 return errors === 0;
 }
-validate102.evaluated = {"props":{"force":true},"dynamicProps":false,"dynamicItems":false};
+validate102.evaluated = {"props":{"host":true,"share_network_id":true,"identifier":true,"share_network_subnet_id":true,"driver_options":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareServerStatus_body_0 = validate103;
-const schema114 = {"type":"object","required":["status"],"properties":{"status":{"enum":["active","error","deleting","creating","manage_starting","unmanage_starting","unmanage_error","manage_error","inactive","server_migrating","server_migrating_to","network_change"]}},"$id":"v_resetShareServerStatus_body_0"};
+export const v_unmanageShareServer_body_0 = validate103;
+const schema114 = {"type":["object","null"],"properties":{"force":{}},"$id":"v_unmanageShareServer_body_0"};
 
 function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetShareServerStatus_body_0" */;
+/*# sourceURL="v_unmanageShareServer_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate103.evaluated;
@@ -13635,38 +13681,20 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.status === undefined) && (missing0 = "status")){
-validate103.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
+validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema114.type},message:"must be object,null"}];
 return false;
-}
-else {
-if(data.status !== undefined){
-let data0 = data.status;
-if(!((((((((((((data0 === "active") || (data0 === "error")) || (data0 === "deleting")) || (data0 === "creating")) || (data0 === "manage_starting")) || (data0 === "unmanage_starting")) || (data0 === "unmanage_error")) || (data0 === "manage_error")) || (data0 === "inactive")) || (data0 === "server_migrating")) || (data0 === "server_migrating_to")) || (data0 === "network_change"))){
-validate103.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema114.properties.status.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-}
-}
-}
-else {
-validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
 }
 validate103.errors = vErrors;
 return errors === 0;
 }
-validate103.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
+validate103.evaluated = {"props":{"force":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareServerTaskState_body_0 = validate104;
-const schema115 = {"type":"object","required":["task_state"],"properties":{"task_state":{"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancel_in_progress","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done",null]}},"$id":"v_resetShareServerTaskState_body_0"};
+export const v_resetShareServerStatus_body_0 = validate104;
+const schema115 = {"type":"object","required":["status"],"properties":{"status":{"enum":["active","error","deleting","creating","manage_starting","unmanage_starting","unmanage_error","manage_error","inactive","server_migrating","server_migrating_to","network_change"]}},"$id":"v_resetShareServerStatus_body_0"};
 
 function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetShareServerTaskState_body_0" */;
+/*# sourceURL="v_resetShareServerStatus_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate104.evaluated;
@@ -13679,15 +13707,15 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.task_state === undefined) && (missing0 = "task_state")){
+if((data.status === undefined) && (missing0 = "status")){
 validate104.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.task_state !== undefined){
-let data0 = data.task_state;
-if(!((((((((((data0 === "migration_starting") || (data0 === "migration_in_progress")) || (data0 === "migration_completing")) || (data0 === "migration_success")) || (data0 === "migration_error")) || (data0 === "migration_cancel_in_progress")) || (data0 === "migration_cancelled")) || (data0 === "migration_driver_in_progress")) || (data0 === "migration_driver_phase1_done")) || (data0 === null))){
-validate104.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/enum",keyword:"enum",params:{allowedValues: schema115.properties.task_state.enum},message:"must be equal to one of the allowed values"}];
+if(data.status !== undefined){
+let data0 = data.status;
+if(!((((((((((((data0 === "active") || (data0 === "error")) || (data0 === "deleting")) || (data0 === "creating")) || (data0 === "manage_starting")) || (data0 === "unmanage_starting")) || (data0 === "unmanage_error")) || (data0 === "manage_error")) || (data0 === "inactive")) || (data0 === "server_migrating")) || (data0 === "server_migrating_to")) || (data0 === "network_change"))){
+validate104.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema115.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
@@ -13701,13 +13729,13 @@ return false;
 validate104.errors = vErrors;
 return errors === 0;
 }
-validate104.evaluated = {"props":{"task_state":true},"dynamicProps":false,"dynamicItems":false};
+validate104.evaluated = {"props":{"status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_startShareServerMigration_body_0 = validate105;
-const schema116 = {"type":"object","required":["host","writable","nondisruptive","preserve_snapshots"],"properties":{"host":{"type":"string","minLength":1},"writable":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"nondisruptive":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"preserve_snapshots":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"new_share_network_id":{"type":["string","null"]}},"$id":"v_startShareServerMigration_body_0"};
+export const v_resetShareServerTaskState_body_0 = validate105;
+const schema116 = {"type":"object","required":["task_state"],"properties":{"task_state":{"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancel_in_progress","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done",null]}},"$id":"v_resetShareServerTaskState_body_0"};
 
 function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_startShareServerMigration_body_0" */;
+/*# sourceURL="v_resetShareServerTaskState_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate105.evaluated;
@@ -13720,8 +13748,49 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.host === undefined) && (missing0 = "host")) || ((data.writable === undefined) && (missing0 = "writable"))) || ((data.nondisruptive === undefined) && (missing0 = "nondisruptive"))) || ((data.preserve_snapshots === undefined) && (missing0 = "preserve_snapshots"))){
+if((data.task_state === undefined) && (missing0 = "task_state")){
 validate105.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.task_state !== undefined){
+let data0 = data.task_state;
+if(!((((((((((data0 === "migration_starting") || (data0 === "migration_in_progress")) || (data0 === "migration_completing")) || (data0 === "migration_success")) || (data0 === "migration_error")) || (data0 === "migration_cancel_in_progress")) || (data0 === "migration_cancelled")) || (data0 === "migration_driver_in_progress")) || (data0 === "migration_driver_phase1_done")) || (data0 === null))){
+validate105.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/enum",keyword:"enum",params:{allowedValues: schema116.properties.task_state.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+}
+}
+}
+else {
+validate105.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate105.errors = vErrors;
+return errors === 0;
+}
+validate105.evaluated = {"props":{"task_state":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_startShareServerMigration_body_0 = validate106;
+const schema117 = {"type":"object","required":["host","writable","nondisruptive","preserve_snapshots"],"properties":{"host":{"type":"string","minLength":1},"writable":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"nondisruptive":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"preserve_snapshots":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"new_share_network_id":{"type":["string","null"]}},"$id":"v_startShareServerMigration_body_0"};
+
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_startShareServerMigration_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate106.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.host === undefined) && (missing0 = "host")) || ((data.writable === undefined) && (missing0 = "writable"))) || ((data.nondisruptive === undefined) && (missing0 = "nondisruptive"))) || ((data.preserve_snapshots === undefined) && (missing0 = "preserve_snapshots"))){
+validate106.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -13731,12 +13800,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) < 1){
-validate105.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate106.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 else {
-validate105.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13776,7 +13845,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/writable",schemaPath:"#/properties/writable/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema116.properties.writable.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/writable",schemaPath:"#/properties/writable/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema117.properties.writable.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13823,7 +13892,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate105.errors = vErrors;
+validate106.errors = vErrors;
 return false;
 }
 else {
@@ -13873,7 +13942,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err8 = {instancePath:instancePath+"/nondisruptive",schemaPath:"#/properties/nondisruptive/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema116.properties.nondisruptive.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/nondisruptive",schemaPath:"#/properties/nondisruptive/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema117.properties.nondisruptive.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13920,7 +13989,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
-validate105.errors = vErrors;
+validate106.errors = vErrors;
 return false;
 }
 else {
@@ -13970,7 +14039,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((data3 === 0) || (data3 === 1))){
-const err14 = {instancePath:instancePath+"/preserve_snapshots",schemaPath:"#/properties/preserve_snapshots/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema116.properties.preserve_snapshots.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/preserve_snapshots",schemaPath:"#/properties/preserve_snapshots/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema117.properties.preserve_snapshots.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -14017,7 +14086,7 @@ else {
 vErrors.push(err17);
 }
 errors++;
-validate105.errors = vErrors;
+validate106.errors = vErrors;
 return false;
 }
 else {
@@ -14041,7 +14110,7 @@ if(data.new_share_network_id !== undefined){
 let data4 = data.new_share_network_id;
 const _errs27 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate105.errors = [{instancePath:instancePath+"/new_share_network_id",schemaPath:"#/properties/new_share_network_id/type",keyword:"type",params:{type: schema116.properties.new_share_network_id.type},message:"must be string,null"}];
+validate106.errors = [{instancePath:instancePath+"/new_share_network_id",schemaPath:"#/properties/new_share_network_id/type",keyword:"type",params:{type: schema117.properties.new_share_network_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -14056,23 +14125,23 @@ var valid0 = true;
 }
 }
 else {
-validate105.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate106.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate105.errors = vErrors;
+validate106.errors = vErrors;
 return errors === 0;
 }
-validate105.evaluated = {"props":{"host":true,"writable":true,"nondisruptive":true,"preserve_snapshots":true,"new_share_network_id":true},"dynamicProps":false,"dynamicItems":false};
+validate106.evaluated = {"props":{"host":true,"writable":true,"nondisruptive":true,"preserve_snapshots":true,"new_share_network_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareTransfers_query_0 = validate106;
-const schema117 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"name~":{"type":"string"},"resource_id":{"type":"string"},"resource_type":{"type":"string"},"source_project_id":{"type":"string"},"destination_project_id":{"type":"string"}},"$id":"v_listShareTransfers_query_0"};
+export const v_listShareTransfers_query_0 = validate107;
+const schema118 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"name~":{"type":"string"},"resource_id":{"type":"string"},"resource_type":{"type":"string"},"source_project_id":{"type":"string"},"destination_project_id":{"type":"string"}},"$id":"v_listShareTransfers_query_0"};
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_listShareTransfers_query_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate106.evaluated;
+const evaluated0 = validate107.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14087,12 +14156,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern8.test(data0)){
-validate106.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate107.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate106.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14108,12 +14177,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(!pattern8.test(data1)){
-validate106.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+validate107.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
 return false;
 }
 }
 else {
-validate106.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14126,7 +14195,7 @@ if(valid0){
 if(data.sort_key !== undefined){
 const _errs5 = errors;
 if(typeof data.sort_key !== "string"){
-validate106.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -14138,7 +14207,7 @@ if(valid0){
 if(data.sort_dir !== undefined){
 const _errs7 = errors;
 if(typeof data.sort_dir !== "string"){
-validate106.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -14150,7 +14219,7 @@ if(valid0){
 if(data.all_tenants !== undefined){
 const _errs9 = errors;
 if(typeof data.all_tenants !== "string"){
-validate106.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -14162,7 +14231,7 @@ if(valid0){
 if(data.id !== undefined){
 const _errs11 = errors;
 if(typeof data.id !== "string"){
-validate106.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -14174,7 +14243,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs13 = errors;
 if(typeof data.name !== "string"){
-validate106.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -14186,7 +14255,7 @@ if(valid0){
 if(data["name~"] !== undefined){
 const _errs15 = errors;
 if(typeof data["name~"] !== "string"){
-validate106.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -14198,7 +14267,7 @@ if(valid0){
 if(data.resource_id !== undefined){
 const _errs17 = errors;
 if(typeof data.resource_id !== "string"){
-validate106.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -14210,7 +14279,7 @@ if(valid0){
 if(data.resource_type !== undefined){
 const _errs19 = errors;
 if(typeof data.resource_type !== "string"){
-validate106.errors = [{instancePath:instancePath+"/resource_type",schemaPath:"#/properties/resource_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/resource_type",schemaPath:"#/properties/resource_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -14222,7 +14291,7 @@ if(valid0){
 if(data.source_project_id !== undefined){
 const _errs21 = errors;
 if(typeof data.source_project_id !== "string"){
-validate106.errors = [{instancePath:instancePath+"/source_project_id",schemaPath:"#/properties/source_project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/source_project_id",schemaPath:"#/properties/source_project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -14234,7 +14303,7 @@ if(valid0){
 if(data.destination_project_id !== undefined){
 const _errs23 = errors;
 if(typeof data.destination_project_id !== "string"){
-validate106.errors = [{instancePath:instancePath+"/destination_project_id",schemaPath:"#/properties/destination_project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate107.errors = [{instancePath:instancePath+"/destination_project_id",schemaPath:"#/properties/destination_project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -14255,23 +14324,23 @@ var valid0 = true;
 }
 }
 else {
-validate106.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate107.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate106.errors = vErrors;
+validate107.errors = vErrors;
 return errors === 0;
 }
-validate106.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"id":true,"name":true,"name~":true,"resource_id":true,"resource_type":true,"source_project_id":true,"destination_project_id":true},"dynamicProps":false,"dynamicItems":false};
+validate107.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"id":true,"name":true,"name~":true,"resource_id":true,"resource_type":true,"source_project_id":true,"destination_project_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareTransfer_body_0 = validate107;
-const schema118 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"name":{"type":["string","null"],"maxLength":255}},"$id":"v_createShareTransfer_body_0"};
+export const v_createShareTransfer_body_0 = validate108;
+const schema119 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},"name":{"type":["string","null"],"maxLength":255}},"$id":"v_createShareTransfer_body_0"};
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareTransfer_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate107.evaluated;
+const evaluated0 = validate108.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14282,7 +14351,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.share_id === undefined) && (missing0 = "share_id")){
-validate107.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate108.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -14292,12 +14361,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern74.test(data0)){
-validate107.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+validate108.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
 }
 else {
-validate107.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14311,13 +14380,13 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate107.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema118.properties.name.type},message:"must be string,null"}];
+validate108.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema119.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate107.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate108.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -14331,23 +14400,23 @@ var valid0 = true;
 }
 }
 else {
-validate107.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate108.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate107.errors = vErrors;
+validate108.errors = vErrors;
 return errors === 0;
 }
-validate107.evaluated = {"props":{"share_id":true,"name":true},"dynamicProps":false,"dynamicItems":false};
+validate108.evaluated = {"props":{"share_id":true,"name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_acceptShareTransfer_body_0 = validate108;
-const schema119 = {"type":"object","required":["auth_key"],"properties":{"auth_key":{"type":"string","minLength":1,"maxLength":255},"clear_access_rules":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_acceptShareTransfer_body_0"};
+export const v_acceptShareTransfer_body_0 = validate109;
+const schema120 = {"type":"object","required":["auth_key"],"properties":{"auth_key":{"type":"string","minLength":1,"maxLength":255},"clear_access_rules":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_acceptShareTransfer_body_0"};
 
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_acceptShareTransfer_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate108.evaluated;
+const evaluated0 = validate109.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14358,7 +14427,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.auth_key === undefined) && (missing0 = "auth_key")){
-validate108.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate109.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -14368,18 +14437,18 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate108.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate109.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate108.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate109.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate108.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/auth_key",schemaPath:"#/properties/auth_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14422,7 +14491,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/clear_access_rules",schemaPath:"#/properties/clear_access_rules/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema119.properties.clear_access_rules.anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/clear_access_rules",schemaPath:"#/properties/clear_access_rules/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema120.properties.clear_access_rules.anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14505,7 +14574,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate108.errors = vErrors;
+validate109.errors = vErrors;
 return false;
 }
 else {
@@ -14528,357 +14597,6 @@ var valid0 = true;
 }
 }
 else {
-validate108.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate108.errors = vErrors;
-return errors === 0;
-}
-validate108.evaluated = {"props":{"auth_key":true,"clear_access_rules":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_listShares_query_0 = validate109;
-const schema120 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_0"};
-
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate109.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
-validate109.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate109.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern8.test(data1)){
-validate109.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate109.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.marker !== undefined){
-const _errs5 = errors;
-if(typeof data.marker !== "string"){
-validate109.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-const _errs7 = errors;
-if(typeof data.sort_key !== "string"){
-validate109.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-const _errs9 = errors;
-if(typeof data.sort_dir !== "string"){
-validate109.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-const _errs11 = errors;
-if(typeof data.all_tenants !== "string"){
-validate109.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs13 = errors;
-if(typeof data.project_id !== "string"){
-validate109.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs15 = errors;
-if(typeof data.name !== "string"){
-validate109.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs17 = errors;
-if(typeof data.display_name !== "string"){
-validate109.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs19 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate109.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs21 = errors;
-if(typeof data.display_description !== "string"){
-validate109.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs23 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate109.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs25 = errors;
-if(typeof data.status !== "string"){
-validate109.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data13 = data.is_public;
-const _errs27 = errors;
-if(errors === _errs27){
-if(typeof data13 === "string"){
-if(!pattern5.test(data13)){
-validate109.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate109.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs29 = errors;
-if(typeof data.host !== "string"){
-validate109.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs31 = errors;
-if(typeof data.share_server_id !== "string"){
-validate109.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_network_id !== "string"){
-validate109.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type_id !== undefined){
-const _errs35 = errors;
-if(typeof data.share_type_id !== "string"){
-validate109.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_group_id !== undefined){
-const _errs37 = errors;
-if(typeof data.share_group_id !== "string"){
-validate109.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-const _errs39 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate109.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-const _errs41 = errors;
-if(typeof data.metadata !== "string"){
-validate109.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-const _errs43 = errors;
-if(typeof data.extra_specs !== "string"){
-validate109.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs45 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate109.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
 validate109.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -14886,13 +14604,13 @@ return false;
 validate109.errors = vErrors;
 return errors === 0;
 }
-validate109.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate109.evaluated = {"props":{"auth_key":true,"clear_access_rules":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_1 = validate110;
-const schema121 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_1"};
+export const v_listShares_query_0 = validate110;
+const schema121 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_0"};
 
 function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_1" */;
+/*# sourceURL="v_listShares_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate110.evaluated;
@@ -15195,42 +14913,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.export_location_id !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs45 = errors;
-if(typeof data.export_location_id !== "string"){
-validate110.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate110.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs47 = errors;
-if(typeof data.export_location_path !== "string"){
-validate110.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs47 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs49 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate110.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -15263,13 +14955,13 @@ return false;
 validate110.errors = vErrors;
 return errors === 0;
 }
-validate110.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate110.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_2 = validate111;
-const schema122 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_2"};
+export const v_listShares_query_1 = validate111;
+const schema122 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_1"};
 
 function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_2" */;
+/*# sourceURL="v_listShares_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate111.evaluated;
@@ -15407,10 +15099,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data["name~"] !== "string"){
-validate111.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate111.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -15419,10 +15111,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs21 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate111.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate111.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -15431,10 +15123,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs23 = errors;
-if(typeof data.description !== "string"){
-validate111.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate111.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -15443,10 +15135,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.status !== undefined){
 const _errs25 = errors;
-if(typeof data.display_description !== "string"){
-validate111.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate111.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -15455,48 +15147,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
-const _errs27 = errors;
-if(typeof data["description~"] !== "string"){
-validate111.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate111.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs31 = errors;
-if(typeof data.status !== "string"){
-validate111.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data16 = data.is_public;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data16 === "string"){
-if(!pattern5.test(data16)){
+let data13 = data.is_public;
+const _errs27 = errors;
+if(errors === _errs27){
+if(typeof data13 === "string"){
+if(!pattern5.test(data13)){
 validate111.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -15506,16 +15162,52 @@ validate111.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prop
 return false;
 }
 }
-var valid0 = _errs33 === errors;
+var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs35 = errors;
+const _errs29 = errors;
 if(typeof data.host !== "string"){
 validate111.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs31 = errors;
+if(typeof data.share_server_id !== "string"){
+validate111.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_network_id !== "string"){
+validate111.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_type_id !== "string"){
+validate111.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -15524,10 +15216,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.share_group_id !== undefined){
 const _errs37 = errors;
-if(typeof data.share_server_id !== "string"){
-validate111.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate111.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -15536,10 +15228,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_network_id !== "string"){
-validate111.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate111.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -15548,10 +15240,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.metadata !== undefined){
 const _errs41 = errors;
-if(typeof data.share_type_id !== "string"){
-validate111.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate111.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -15560,10 +15252,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.extra_specs !== undefined){
 const _errs43 = errors;
-if(typeof data.share_group_id !== "string"){
-validate111.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate111.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -15572,10 +15264,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.export_location_id !== undefined){
 const _errs45 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate111.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_id !== "string"){
+validate111.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -15584,10 +15276,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.export_location_path !== undefined){
 const _errs47 = errors;
-if(typeof data.metadata !== "string"){
-validate111.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_path !== "string"){
+validate111.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -15596,55 +15288,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs49 = errors;
-if(typeof data.extra_specs !== "string"){
-validate111.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate111.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs51 = errors;
-if(typeof data.export_location_id !== "string"){
-validate111.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_path !== "string"){
-validate111.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs55 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate111.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
 }
 }
 }
@@ -15679,13 +15332,13 @@ return false;
 validate111.errors = vErrors;
 return errors === 0;
 }
-validate111.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate111.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_3 = validate112;
-const schema123 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_3"};
+export const v_listShares_query_2 = validate112;
+const schema123 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listShares_query_2"};
 
 function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_3" */;
+/*# sourceURL="v_listShares_query_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate112.evaluated;
@@ -16059,28 +15712,6 @@ var valid0 = _errs55 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.with_count !== undefined){
-let data28 = data.with_count;
-const _errs57 = errors;
-if(errors === _errs57){
-if(typeof data28 === "string"){
-if(!pattern5.test(data28)){
-validate112.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate112.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -16117,13 +15748,13 @@ return false;
 validate112.errors = vErrors;
 return errors === 0;
 }
-validate112.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+validate112.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_4 = validate113;
-const schema124 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_4"};
+export const v_listShares_query_3 = validate113;
+const schema124 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_3"};
 
 function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_4" */;
+/*# sourceURL="v_listShares_query_3" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate113.evaluated;
@@ -16498,33 +16129,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data28 = data.is_soft_deleted;
+if(data.with_count !== undefined){
+let data28 = data.with_count;
 const _errs57 = errors;
 if(errors === _errs57){
 if(typeof data28 === "string"){
 if(!pattern5.test(data28)){
-validate113.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate113.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.with_count !== undefined){
-let data29 = data.with_count;
-const _errs59 = errors;
-if(errors === _errs59){
-if(typeof data29 === "string"){
-if(!pattern5.test(data29)){
 validate113.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -16534,11 +16144,10 @@ validate113.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs59 === errors;
+var valid0 = _errs57 === errors;
 }
 else {
 var valid0 = true;
-}
 }
 }
 }
@@ -16577,13 +16186,13 @@ return false;
 validate113.errors = vErrors;
 return errors === 0;
 }
-validate113.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+validate113.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShares_query_5 = validate114;
-const schema125 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_5"};
+export const v_listShares_query_4 = validate114;
+const schema125 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_4"};
 
 function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShares_query_5" */;
+/*# sourceURL="v_listShares_query_4" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate114.evaluated;
@@ -16979,24 +16588,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.availability_zone !== undefined){
-const _errs59 = errors;
-if(typeof data.availability_zone !== "string"){
-validate114.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.with_count !== undefined){
-let data30 = data.with_count;
-const _errs61 = errors;
-if(errors === _errs61){
-if(typeof data30 === "string"){
-if(!pattern5.test(data30)){
+let data29 = data.with_count;
+const _errs59 = errors;
+if(errors === _errs59){
+if(typeof data29 === "string"){
+if(!pattern5.test(data29)){
 validate114.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -17006,11 +16603,10 @@ validate114.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs61 === errors;
+var valid0 = _errs59 === errors;
 }
 else {
 var valid0 = true;
-}
 }
 }
 }
@@ -17050,13 +16646,13 @@ return false;
 validate114.errors = vErrors;
 return errors === 0;
 }
-validate114.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
+validate114.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_0 = validate115;
-const schema126 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_0"};
+export const v_listShares_query_5 = validate115;
+const schema126 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listShares_query_5"};
 
 function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_0" */;
+/*# sourceURL="v_listShares_query_5" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate115.evaluated;
@@ -17146,20 +16742,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data5 = data.with_count;
+if(data.all_tenants !== undefined){
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(!pattern5.test(data5)){
-validate115.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.all_tenants !== "string"){
+validate115.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate115.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -17167,10 +16754,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.project_id !== undefined){
 const _errs13 = errors;
-if(typeof data.all_tenants !== "string"){
-validate115.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.project_id !== "string"){
+validate115.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -17179,10 +16766,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.name !== undefined){
 const _errs15 = errors;
-if(typeof data.project_id !== "string"){
-validate115.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate115.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -17191,10 +16778,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data.display_name !== undefined){
 const _errs17 = errors;
-if(typeof data.name !== "string"){
-validate115.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate115.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -17203,10 +16790,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["name~"] !== undefined){
 const _errs19 = errors;
-if(typeof data.display_name !== "string"){
-validate115.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate115.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -17227,10 +16814,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.description !== undefined){
 const _errs23 = errors;
-if(typeof data.display_description !== "string"){
-validate115.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate115.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -17239,10 +16826,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs25 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate115.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate115.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -17251,10 +16838,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data["description~"] !== undefined){
 const _errs27 = errors;
-if(typeof data.status !== "string"){
-validate115.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate115.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -17263,12 +16850,36 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_public !== undefined){
-let data14 = data.is_public;
+if(data["display_description~"] !== undefined){
 const _errs29 = errors;
-if(errors === _errs29){
-if(typeof data14 === "string"){
-if(!pattern5.test(data14)){
+if(typeof data["display_description~"] !== "string"){
+validate115.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs31 = errors;
+if(typeof data.status !== "string"){
+validate115.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data16 = data.is_public;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(!pattern5.test(data16)){
 validate115.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -17278,40 +16889,16 @@ validate115.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prop
 return false;
 }
 }
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.host !== undefined){
-const _errs31 = errors;
-if(typeof data.host !== "string"){
-validate115.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_server_id !== undefined){
-const _errs33 = errors;
-if(typeof data.share_server_id !== "string"){
-validate115.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.host !== undefined){
 const _errs35 = errors;
-if(typeof data.share_network_id !== "string"){
-validate115.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.host !== "string"){
+validate115.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -17320,10 +16907,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.share_server_id !== undefined){
 const _errs37 = errors;
-if(typeof data.share_type_id !== "string"){
-validate115.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_server_id !== "string"){
+validate115.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -17332,10 +16919,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.share_network_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_group_id !== "string"){
-validate115.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_network_id !== "string"){
+validate115.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -17344,10 +16931,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.share_type_id !== undefined){
 const _errs41 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate115.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_type_id !== "string"){
+validate115.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -17356,10 +16943,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.share_group_id !== undefined){
 const _errs43 = errors;
-if(typeof data.metadata !== "string"){
-validate115.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate115.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -17368,10 +16955,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs45 = errors;
-if(typeof data.extra_specs !== "string"){
-validate115.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate115.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -17380,16 +16967,125 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.mount_point_name !== undefined){
+if(data.metadata !== undefined){
 const _errs47 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate115.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate115.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs49 = errors;
+if(typeof data.extra_specs !== "string"){
+validate115.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs51 = errors;
+if(typeof data.export_location_id !== "string"){
+validate115.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_path !== "string"){
+validate115.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs55 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate115.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data28 = data.is_soft_deleted;
+const _errs57 = errors;
+if(errors === _errs57){
+if(typeof data28 === "string"){
+if(!pattern5.test(data28)){
+validate115.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate115.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+const _errs59 = errors;
+if(typeof data.availability_zone !== "string"){
+validate115.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data30 = data.with_count;
+const _errs61 = errors;
+if(errors === _errs61){
+if(typeof data30 === "string"){
+if(!pattern5.test(data30)){
+validate115.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate115.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs61 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -17423,13 +17119,13 @@ return false;
 validate115.errors = vErrors;
 return errors === 0;
 }
-validate115.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate115.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true,"with_count":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_1 = validate116;
-const schema127 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_1"};
+export const v_listSharesDetail_query_0 = validate116;
+const schema127 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_0"};
 
 function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_1" */;
+/*# sourceURL="v_listSharesDetail_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate116.evaluated;
@@ -17753,42 +17449,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.export_location_id !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs47 = errors;
-if(typeof data.export_location_id !== "string"){
-validate116.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate116.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs49 = errors;
-if(typeof data.export_location_path !== "string"){
-validate116.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs49 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs51 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate116.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs51 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -17822,13 +17492,13 @@ return false;
 validate116.errors = vErrors;
 return errors === 0;
 }
-validate116.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate116.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_2 = validate117;
-const schema128 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_2"};
+export const v_listSharesDetail_query_1 = validate117;
+const schema128 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_1"};
 
 function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_2" */;
+/*# sourceURL="v_listSharesDetail_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate117.evaluated;
@@ -17987,10 +17657,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs21 = errors;
-if(typeof data["name~"] !== "string"){
-validate117.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate117.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -17999,10 +17669,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs23 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate117.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate117.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -18011,10 +17681,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs25 = errors;
-if(typeof data.description !== "string"){
-validate117.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate117.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -18023,10 +17693,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.status !== undefined){
 const _errs27 = errors;
-if(typeof data.display_description !== "string"){
-validate117.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate117.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -18035,48 +17705,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
-const _errs29 = errors;
-if(typeof data["description~"] !== "string"){
-validate117.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs31 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate117.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs31 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs33 = errors;
-if(typeof data.status !== "string"){
-validate117.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.is_public !== undefined){
-let data17 = data.is_public;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data17 === "string"){
-if(!pattern5.test(data17)){
+let data14 = data.is_public;
+const _errs29 = errors;
+if(errors === _errs29){
+if(typeof data14 === "string"){
+if(!pattern5.test(data14)){
 validate117.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -18086,16 +17720,52 @@ validate117.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/prop
 return false;
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs29 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.host !== undefined){
-const _errs37 = errors;
+const _errs31 = errors;
 if(typeof data.host !== "string"){
 validate117.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs33 = errors;
+if(typeof data.share_server_id !== "string"){
+validate117.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs35 = errors;
+if(typeof data.share_network_id !== "string"){
+validate117.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs37 = errors;
+if(typeof data.share_type_id !== "string"){
+validate117.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -18104,10 +17774,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_server_id !== undefined){
+if(data.share_group_id !== undefined){
 const _errs39 = errors;
-if(typeof data.share_server_id !== "string"){
-validate117.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_group_id !== "string"){
+validate117.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -18116,10 +17786,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_network_id !== undefined){
+if(data.snapshot_id !== undefined){
 const _errs41 = errors;
-if(typeof data.share_network_id !== "string"){
-validate117.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.snapshot_id !== "string"){
+validate117.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -18128,10 +17798,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_type_id !== undefined){
+if(data.metadata !== undefined){
 const _errs43 = errors;
-if(typeof data.share_type_id !== "string"){
-validate117.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.metadata !== "string"){
+validate117.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -18140,10 +17810,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_group_id !== undefined){
+if(data.extra_specs !== undefined){
 const _errs45 = errors;
-if(typeof data.share_group_id !== "string"){
-validate117.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.extra_specs !== "string"){
+validate117.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -18152,10 +17822,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.snapshot_id !== undefined){
+if(data.export_location_id !== undefined){
 const _errs47 = errors;
-if(typeof data.snapshot_id !== "string"){
-validate117.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_id !== "string"){
+validate117.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs47 === errors;
@@ -18164,10 +17834,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
+if(data.export_location_path !== undefined){
 const _errs49 = errors;
-if(typeof data.metadata !== "string"){
-validate117.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.export_location_path !== "string"){
+validate117.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs49 === errors;
@@ -18176,55 +17846,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.extra_specs !== undefined){
+if(data.mount_point_name !== undefined){
 const _errs51 = errors;
-if(typeof data.extra_specs !== "string"){
-validate117.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.mount_point_name !== "string"){
+validate117.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs51 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.export_location_id !== undefined){
-const _errs53 = errors;
-if(typeof data.export_location_id !== "string"){
-validate117.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs53 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.export_location_path !== undefined){
-const _errs55 = errors;
-if(typeof data.export_location_path !== "string"){
-validate117.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs55 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mount_point_name !== undefined){
-const _errs57 = errors;
-if(typeof data.mount_point_name !== "string"){
-validate117.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
 }
 }
 }
@@ -18260,13 +17891,13 @@ return false;
 validate117.errors = vErrors;
 return errors === 0;
 }
-validate117.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate117.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_3 = validate118;
-const schema129 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSharesDetail_query_3"};
+export const v_listSharesDetail_query_2 = validate118;
+const schema129 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"}},"$id":"v_listSharesDetail_query_2"};
 
 function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_3" */;
+/*# sourceURL="v_listSharesDetail_query_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate118.evaluated;
@@ -18661,28 +18292,6 @@ var valid0 = _errs57 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.is_soft_deleted !== undefined){
-let data29 = data.is_soft_deleted;
-const _errs59 = errors;
-if(errors === _errs59){
-if(typeof data29 === "string"){
-if(!pattern5.test(data29)){
-validate118.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate118.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs59 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -18720,13 +18329,13 @@ return false;
 validate118.errors = vErrors;
 return errors === 0;
 }
-validate118.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
+validate118.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSharesDetail_query_4 = validate119;
-const schema130 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"}},"$id":"v_listSharesDetail_query_4"};
+export const v_listSharesDetail_query_3 = validate119;
+const schema130 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSharesDetail_query_3"};
 
 function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSharesDetail_query_4" */;
+/*# sourceURL="v_listSharesDetail_query_3" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate119.evaluated;
@@ -19142,11 +18751,471 @@ var valid0 = _errs59 === errors;
 else {
 var valid0 = true;
 }
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate119.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate119.errors = vErrors;
+return errors === 0;
+}
+validate119.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSharesDetail_query_4 = validate120;
+const schema131 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"marker":{"type":"string"},"sort_key":{"type":"string"},"sort_dir":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"is_public":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"host":{"type":"string"},"share_server_id":{"type":"string"},"share_network_id":{"type":"string"},"share_type_id":{"type":"string"},"share_group_id":{"type":"string"},"snapshot_id":{"type":"string"},"metadata":{"type":"string"},"extra_specs":{"type":"string"},"export_location_id":{"type":"string"},"export_location_path":{"type":"string"},"mount_point_name":{"type":"string"},"is_soft_deleted":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"availability_zone":{"type":"string"}},"$id":"v_listSharesDetail_query_4"};
+
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSharesDetail_query_4" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate120.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern8.test(data0)){
+validate120.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate120.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern8.test(data1)){
+validate120.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate120.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.marker !== undefined){
+const _errs5 = errors;
+if(typeof data.marker !== "string"){
+validate120.errors = [{instancePath:instancePath+"/marker",schemaPath:"#/properties/marker/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+const _errs7 = errors;
+if(typeof data.sort_key !== "string"){
+validate120.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+const _errs9 = errors;
+if(typeof data.sort_dir !== "string"){
+validate120.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data5 = data.with_count;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(!pattern5.test(data5)){
+validate120.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate120.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs13 = errors;
+if(typeof data.all_tenants !== "string"){
+validate120.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs15 = errors;
+if(typeof data.project_id !== "string"){
+validate120.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs17 = errors;
+if(typeof data.name !== "string"){
+validate120.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs19 = errors;
+if(typeof data.display_name !== "string"){
+validate120.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs21 = errors;
+if(typeof data["name~"] !== "string"){
+validate120.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs23 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate120.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs25 = errors;
+if(typeof data.description !== "string"){
+validate120.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs27 = errors;
+if(typeof data.display_description !== "string"){
+validate120.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs29 = errors;
+if(typeof data["description~"] !== "string"){
+validate120.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs31 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate120.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs33 = errors;
+if(typeof data.status !== "string"){
+validate120.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data17 = data.is_public;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data17 === "string"){
+if(!pattern5.test(data17)){
+validate120.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate120.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.host !== undefined){
+const _errs37 = errors;
+if(typeof data.host !== "string"){
+validate120.errors = [{instancePath:instancePath+"/host",schemaPath:"#/properties/host/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_server_id !== undefined){
+const _errs39 = errors;
+if(typeof data.share_server_id !== "string"){
+validate120.errors = [{instancePath:instancePath+"/share_server_id",schemaPath:"#/properties/share_server_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+const _errs41 = errors;
+if(typeof data.share_network_id !== "string"){
+validate120.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type_id !== undefined){
+const _errs43 = errors;
+if(typeof data.share_type_id !== "string"){
+validate120.errors = [{instancePath:instancePath+"/share_type_id",schemaPath:"#/properties/share_type_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+const _errs45 = errors;
+if(typeof data.share_group_id !== "string"){
+validate120.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+const _errs47 = errors;
+if(typeof data.snapshot_id !== "string"){
+validate120.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs49 = errors;
+if(typeof data.metadata !== "string"){
+validate120.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs49 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs51 = errors;
+if(typeof data.extra_specs !== "string"){
+validate120.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_id !== undefined){
+const _errs53 = errors;
+if(typeof data.export_location_id !== "string"){
+validate120.errors = [{instancePath:instancePath+"/export_location_id",schemaPath:"#/properties/export_location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs53 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.export_location_path !== undefined){
+const _errs55 = errors;
+if(typeof data.export_location_path !== "string"){
+validate120.errors = [{instancePath:instancePath+"/export_location_path",schemaPath:"#/properties/export_location_path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+const _errs57 = errors;
+if(typeof data.mount_point_name !== "string"){
+validate120.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_soft_deleted !== undefined){
+let data29 = data.is_soft_deleted;
+const _errs59 = errors;
+if(errors === _errs59){
+if(typeof data29 === "string"){
+if(!pattern5.test(data29)){
+validate120.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate120.errors = [{instancePath:instancePath+"/is_soft_deleted",schemaPath:"#/properties/is_soft_deleted/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
 if(valid0){
 if(data.availability_zone !== undefined){
 const _errs61 = errors;
 if(typeof data.availability_zone !== "string"){
-validate119.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate120.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs61 === errors;
@@ -19186,514 +19255,6 @@ var valid0 = true;
 }
 }
 else {
-validate119.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate119.errors = vErrors;
-return errors === 0;
-}
-validate119.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createShare_body_0 = validate120;
-const schema131 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_0"};
-
-function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate120.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
-validate120.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_proto !== undefined){
-const _errs1 = errors;
-if(typeof data.share_proto !== "string"){
-validate120.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data1 = data.size;
-const _errs3 = errors;
-if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
-validate120.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema131.properties.size.type},message:"must be integer,string,null"}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate120.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern8.test(data1)){
-validate120.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate120.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema131.properties.name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate120.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data3 = data.description;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate120.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema131.properties.description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate120.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-let data4 = data.display_name;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate120.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema131.properties.display_name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate120.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-let data5 = data.display_description;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate120.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema131.properties.display_description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(func1(data5) > 255){
-validate120.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_type !== undefined){
-let data6 = data.share_type;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate120.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema131.properties.share_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.volume_type !== undefined){
-let data7 = data.volume_type;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate120.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema131.properties.volume_type.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-let data8 = data.metadata;
-const _errs17 = errors;
-const _errs18 = errors;
-let valid1 = false;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-const _errs21 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data9 === "string"){
-if(func1(data9) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data9) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs23 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs19 === errors;
-valid1 = valid1 || _valid0;
-const _errs25 = errors;
-if(data8 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs25 === errors;
-valid1 = valid1 || _valid0;
-const _errs27 = errors;
-if(errors === _errs27){
-if(Array.isArray(data8)){
-if(data8.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate120.errors = vErrors;
-return false;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_public !== undefined){
-let data10 = data.is_public;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid4 = false;
-const _errs31 = errors;
-if(typeof data10 !== "boolean"){
-const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!((data10 === 0) || (data10 === 1))){
-const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema131.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(!pattern5.test(data10)){
-const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-var _valid1 = _errs35 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-validate120.errors = vErrors;
-return false;
-}
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.availability_zone !== undefined){
-let data11 = data.availability_zone;
-const _errs37 = errors;
-if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
-validate120.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema131.properties.availability_zone.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_network_id !== undefined){
-let data12 = data.share_network_id;
-const _errs39 = errors;
-if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
-validate120.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema131.properties.share_network_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.snapshot_id !== undefined){
-let data13 = data.snapshot_id;
-const _errs41 = errors;
-if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
-validate120.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema131.properties.snapshot_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs41 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
 validate120.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -19701,13 +19262,13 @@ return false;
 validate120.errors = vErrors;
 return errors === 0;
 }
-validate120.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
+validate120.evaluated = {"props":{"limit":true,"offset":true,"marker":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"is_public":true,"host":true,"share_server_id":true,"share_network_id":true,"share_type_id":true,"share_group_id":true,"snapshot_id":true,"metadata":true,"extra_specs":true,"export_location_id":true,"export_location_path":true,"mount_point_name":true,"is_soft_deleted":true,"availability_zone":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_1 = validate121;
-const schema132 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_1"};
+export const v_createShare_body_0 = validate121;
+const schema132 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_0"};
 
 function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_1" */;
+/*# sourceURL="v_createShare_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate121.evaluated;
@@ -20187,20 +19748,6 @@ var valid0 = _errs41 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.share_group_id !== undefined){
-let data14 = data.share_group_id;
-const _errs43 = errors;
-if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
-validate121.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema132.properties.share_group_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs43 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -20223,13 +19770,13 @@ return false;
 validate121.errors = vErrors;
 return errors === 0;
 }
-validate121.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
+validate121.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_2 = validate122;
-const schema133 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]}},"$id":"v_createShare_body_2"};
+export const v_createShare_body_1 = validate122;
+const schema133 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]}},"$id":"v_createShare_body_1"};
 
 function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_2" */;
+/*# sourceURL="v_createShare_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate122.evaluated;
@@ -20722,135 +20269,6 @@ var valid0 = _errs43 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.scheduler_hints !== undefined){
-let data15 = data.scheduler_hints;
-const _errs45 = errors;
-const _errs46 = errors;
-let valid5 = false;
-const _errs47 = errors;
-if(errors === _errs47){
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.same_host !== undefined){
-let data16 = data15.same_host;
-const _errs49 = errors;
-if((typeof data16 !== "string") && (data16 !== null)){
-const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema133.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-var valid6 = _errs49 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.different_host !== undefined){
-let data17 = data15.different_host;
-const _errs51 = errors;
-if((typeof data17 !== "string") && (data17 !== null)){
-const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema133.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-var valid6 = _errs51 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data15.only_host !== undefined){
-let data18 = data15.only_host;
-const _errs53 = errors;
-if((typeof data18 !== "string") && (data18 !== null)){
-const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema133.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-var valid6 = _errs53 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-var _valid2 = _errs47 === errors;
-valid5 = valid5 || _valid2;
-if(_valid2){
-var props1 = {};
-props1.same_host = true;
-props1.different_host = true;
-props1.only_host = true;
-}
-const _errs55 = errors;
-if(data15 !== null){
-const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-var _valid2 = _errs55 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-validate122.errors = vErrors;
-return false;
-}
-else {
-errors = _errs46;
-if(vErrors !== null){
-if(_errs46){
-vErrors.length = _errs46;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs45 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -20874,13 +20292,13 @@ return false;
 validate122.errors = vErrors;
 return errors === 0;
 }
-validate122.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true},"dynamicProps":false,"dynamicItems":false};
+validate122.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_3 = validate123;
-const schema134 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]}},"$id":"v_createShare_body_3"};
+export const v_createShare_body_2 = validate123;
+const schema134 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]}},"$id":"v_createShare_body_2"};
 
 function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_3" */;
+/*# sourceURL="v_createShare_body_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate123.evaluated;
@@ -21501,20 +20919,6 @@ var valid0 = _errs45 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.mount_point_name !== undefined){
-let data19 = data.mount_point_name;
-const _errs57 = errors;
-if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
-validate123.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema134.properties.mount_point_name.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs57 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -21539,13 +20943,13 @@ return false;
 validate123.errors = vErrors;
 return errors === 0;
 }
-validate123.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+validate123.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShare_body_4 = validate124;
-const schema135 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]},"encryption_key_ref":{"type":["string","null"]}},"$id":"v_createShare_body_4"};
+export const v_createShare_body_3 = validate124;
+const schema135 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]}},"$id":"v_createShare_body_3"};
 
 function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShare_body_4" */;
+/*# sourceURL="v_createShare_body_3" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate124.evaluated;
@@ -22179,12 +21583,677 @@ var valid0 = _errs57 === errors;
 else {
 var valid0 = true;
 }
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate124.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate124.errors = vErrors;
+return errors === 0;
+}
+validate124.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShare_body_4 = validate125;
+const schema136 = {"type":"object","required":["share_proto","size"],"properties":{"share_proto":{"type":"string"},"size":{"type":["integer","string","null"],"minimum":0,"pattern":"^[0-9]+$"},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"share_type":{"type":["string","null"]},"volume_type":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},"availability_zone":{"type":["string","integer","null"]},"share_network_id":{"type":["string","integer","null"]},"snapshot_id":{"type":["string","integer","null"]},"share_group_id":{"type":["string","integer","null"]},"scheduler_hints":{"anyOf":[{"type":"object","properties":{"same_host":{"type":["string","null"]},"different_host":{"type":["string","null"]},"only_host":{"type":["string","null"]}}},{"type":"null"}]},"mount_point_name":{"type":["string","integer","null"]},"encryption_key_ref":{"type":["string","null"]}},"$id":"v_createShare_body_4"};
+
+function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShare_body_4" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate125.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.share_proto === undefined) && (missing0 = "share_proto")) || ((data.size === undefined) && (missing0 = "size"))){
+validate125.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_proto !== undefined){
+const _errs1 = errors;
+if(typeof data.share_proto !== "string"){
+validate125.errors = [{instancePath:instancePath+"/share_proto",schemaPath:"#/properties/share_proto/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data1 = data.size;
+const _errs3 = errors;
+if(((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")) && (data1 !== null)){
+validate125.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema136.properties.size.type},message:"must be integer,string,null"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate125.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern8.test(data1)){
+validate125.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate125.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema136.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate125.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data3 = data.description;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate125.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema136.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate125.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data4 = data.display_name;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate125.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema136.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate125.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data5 = data.display_description;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate125.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema136.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
+validate125.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_type !== undefined){
+let data6 = data.share_type;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate125.errors = [{instancePath:instancePath+"/share_type",schemaPath:"#/properties/share_type/type",keyword:"type",params:{type: schema136.properties.share_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume_type !== undefined){
+let data7 = data.volume_type;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate125.errors = [{instancePath:instancePath+"/volume_type",schemaPath:"#/properties/volume_type/type",keyword:"type",params:{type: schema136.properties.volume_type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data8 = data.metadata;
+const _errs17 = errors;
+const _errs18 = errors;
+let valid1 = false;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+const _errs21 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data8){
+let data9 = data8[key1];
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data9 === "string"){
+if(func1(data9) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data9) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs23 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs19 === errors;
+valid1 = valid1 || _valid0;
+const _errs25 = errors;
+if(data8 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid1 = valid1 || _valid0;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data8)){
+if(data8.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs27 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate125.errors = vErrors;
+return false;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_public !== undefined){
+let data10 = data.is_public;
+const _errs29 = errors;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data10 !== "boolean"){
+const err11 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err12 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data10 === 0) || (data10 === 1))){
+const err13 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema136.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data10 === "string"){
+if(!pattern5.test(data10)){
+const err14 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid1 = _errs35 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate125.errors = vErrors;
+return false;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.availability_zone !== undefined){
+let data11 = data.availability_zone;
+const _errs37 = errors;
+if(((typeof data11 !== "string") && (!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11))))) && (data11 !== null)){
+validate125.errors = [{instancePath:instancePath+"/availability_zone",schemaPath:"#/properties/availability_zone/type",keyword:"type",params:{type: schema136.properties.availability_zone.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_network_id !== undefined){
+let data12 = data.share_network_id;
+const _errs39 = errors;
+if(((typeof data12 !== "string") && (!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12))))) && (data12 !== null)){
+validate125.errors = [{instancePath:instancePath+"/share_network_id",schemaPath:"#/properties/share_network_id/type",keyword:"type",params:{type: schema136.properties.share_network_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.snapshot_id !== undefined){
+let data13 = data.snapshot_id;
+const _errs41 = errors;
+if(((typeof data13 !== "string") && (!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13))))) && (data13 !== null)){
+validate125.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: schema136.properties.snapshot_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs41 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_group_id !== undefined){
+let data14 = data.share_group_id;
+const _errs43 = errors;
+if(((typeof data14 !== "string") && (!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14))))) && (data14 !== null)){
+validate125.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: schema136.properties.share_group_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scheduler_hints !== undefined){
+let data15 = data.scheduler_hints;
+const _errs45 = errors;
+const _errs46 = errors;
+let valid5 = false;
+const _errs47 = errors;
+if(errors === _errs47){
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.same_host !== undefined){
+let data16 = data15.same_host;
+const _errs49 = errors;
+if((typeof data16 !== "string") && (data16 !== null)){
+const err17 = {instancePath:instancePath+"/scheduler_hints/same_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/same_host/type",keyword:"type",params:{type: schema136.properties.scheduler_hints.anyOf[0].properties.same_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+var valid6 = _errs49 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.different_host !== undefined){
+let data17 = data15.different_host;
+const _errs51 = errors;
+if((typeof data17 !== "string") && (data17 !== null)){
+const err18 = {instancePath:instancePath+"/scheduler_hints/different_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/different_host/type",keyword:"type",params:{type: schema136.properties.scheduler_hints.anyOf[0].properties.different_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+var valid6 = _errs51 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data15.only_host !== undefined){
+let data18 = data15.only_host;
+const _errs53 = errors;
+if((typeof data18 !== "string") && (data18 !== null)){
+const err19 = {instancePath:instancePath+"/scheduler_hints/only_host",schemaPath:"#/properties/scheduler_hints/anyOf/0/properties/only_host/type",keyword:"type",params:{type: schema136.properties.scheduler_hints.anyOf[0].properties.only_host.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+var valid6 = _errs53 === errors;
+}
+else {
+var valid6 = true;
+}
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+var _valid2 = _errs47 === errors;
+valid5 = valid5 || _valid2;
+if(_valid2){
+var props1 = {};
+props1.same_host = true;
+props1.different_host = true;
+props1.only_host = true;
+}
+const _errs55 = errors;
+if(data15 !== null){
+const err21 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+var _valid2 = _errs55 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const err22 = {instancePath:instancePath+"/scheduler_hints",schemaPath:"#/properties/scheduler_hints/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+validate125.errors = vErrors;
+return false;
+}
+else {
+errors = _errs46;
+if(vErrors !== null){
+if(_errs46){
+vErrors.length = _errs46;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mount_point_name !== undefined){
+let data19 = data.mount_point_name;
+const _errs57 = errors;
+if(((typeof data19 !== "string") && (!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19))))) && (data19 !== null)){
+validate125.errors = [{instancePath:instancePath+"/mount_point_name",schemaPath:"#/properties/mount_point_name/type",keyword:"type",params:{type: schema136.properties.mount_point_name.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs57 === errors;
+}
+else {
+var valid0 = true;
+}
 if(valid0){
 if(data.encryption_key_ref !== undefined){
 let data20 = data.encryption_key_ref;
 const _errs59 = errors;
 if((typeof data20 !== "string") && (data20 !== null)){
-validate124.errors = [{instancePath:instancePath+"/encryption_key_ref",schemaPath:"#/properties/encryption_key_ref/type",keyword:"type",params:{type: schema135.properties.encryption_key_ref.type},message:"must be string,null"}];
+validate125.errors = [{instancePath:instancePath+"/encryption_key_ref",schemaPath:"#/properties/encryption_key_ref/type",keyword:"type",params:{type: schema136.properties.encryption_key_ref.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs59 === errors;
@@ -22211,23 +22280,23 @@ var valid0 = true;
 }
 }
 else {
-validate124.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate125.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate124.errors = vErrors;
+validate125.errors = vErrors;
 return errors === 0;
 }
-validate124.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true,"encryption_key_ref":true},"dynamicProps":false,"dynamicItems":false};
+validate125.evaluated = {"props":{"share_proto":true,"size":true,"name":true,"description":true,"display_name":true,"display_description":true,"share_type":true,"volume_type":true,"metadata":true,"is_public":true,"availability_zone":true,"share_network_id":true,"snapshot_id":true,"share_group_id":true,"scheduler_hints":true,"mount_point_name":true,"encryption_key_ref":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShare_body_0 = validate125;
-const schema136 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateShare_body_0"};
+export const v_updateShare_body_0 = validate126;
+const schema137 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"is_public":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_updateShare_body_0"};
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateShare_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate125.evaluated;
+const evaluated0 = validate126.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22240,13 +22309,13 @@ if(data.display_name !== undefined){
 let data0 = data.display_name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate125.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema136.properties.display_name.type},message:"must be string,null"}];
+validate126.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema137.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate125.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate126.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -22261,13 +22330,13 @@ if(data.display_description !== undefined){
 let data1 = data.display_description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate125.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema136.properties.display_description.type},message:"must be string,null"}];
+validate126.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema137.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate125.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate126.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -22308,7 +22377,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema136.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema137.properties.is_public.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -22355,7 +22424,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate125.errors = vErrors;
+validate126.errors = vErrors;
 return false;
 }
 else {
@@ -22378,31 +22447,6 @@ var valid0 = true;
 }
 }
 else {
-validate125.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate125.errors = vErrors;
-return errors === 0;
-}
-validate125.evaluated = {"props":{"display_name":true,"display_description":true,"is_public":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_deleteShare_query_0 = validate126;
-const schema137 = {"type":"object","properties":{},"$id":"v_deleteShare_query_0"};
-
-function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_deleteShare_query_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate126.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(!(data && typeof data == "object" && !Array.isArray(data))){
 validate126.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -22410,13 +22454,13 @@ return false;
 validate126.errors = vErrors;
 return errors === 0;
 }
-validate126.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate126.evaluated = {"props":{"display_name":true,"display_description":true,"is_public":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_deleteShare_query_1 = validate127;
-const schema138 = {"type":"object","properties":{"share_group_id":{"type":"string"}},"$id":"v_deleteShare_query_1"};
+export const v_deleteShare_query_0 = validate127;
+const schema138 = {"type":"object","properties":{},"$id":"v_deleteShare_query_0"};
 
 function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_deleteShare_query_1" */;
+/*# sourceURL="v_deleteShare_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate127.evaluated;
@@ -22427,15 +22471,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.share_group_id !== undefined){
-if(typeof data.share_group_id !== "string"){
-validate127.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-else {
+if(!(data && typeof data == "object" && !Array.isArray(data))){
 validate127.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -22443,13 +22479,13 @@ return false;
 validate127.errors = vErrors;
 return errors === 0;
 }
-validate127.evaluated = {"props":{"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
+validate127.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-export const v_extendShare_body_0 = validate128;
-const schema139 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"}},"$id":"v_extendShare_body_0"};
+export const v_deleteShare_query_1 = validate128;
+const schema139 = {"type":"object","properties":{"share_group_id":{"type":"string"}},"$id":"v_deleteShare_query_1"};
 
 function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_extendShare_body_0" */;
+/*# sourceURL="v_deleteShare_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate128.evaluated;
@@ -22461,41 +22497,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.new_size === undefined) && (missing0 = "new_size")){
-validate128.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if(data.share_group_id !== undefined){
+if(typeof data.share_group_id !== "string"){
+validate128.errors = [{instancePath:instancePath+"/share_group_id",schemaPath:"#/properties/share_group_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-else {
-if(data.new_size !== undefined){
-let data0 = data.new_size;
-const _errs1 = errors;
-if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-validate128.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema139.properties.new_size.type},message:"must be integer,string"}];
-return false;
-}
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 > 2147483647 || isNaN(data0)){
-validate128.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
-return false;
-}
-else {
-if(data0 < 0 || isNaN(data0)){
-validate128.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
-validate128.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-}
-}
 }
 }
 }
@@ -22507,13 +22512,13 @@ return false;
 validate128.errors = vErrors;
 return errors === 0;
 }
-validate128.evaluated = {"props":{"new_size":true},"dynamicProps":false,"dynamicItems":false};
+validate128.evaluated = {"props":{"share_group_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_extendShare_body_1 = validate129;
-const schema140 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_extendShare_body_1"};
+export const v_extendShare_body_0 = validate129;
+const schema140 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"}},"$id":"v_extendShare_body_0"};
 
 function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_extendShare_body_1" */;
+/*# sourceURL="v_extendShare_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate129.evaluated;
@@ -22560,6 +22565,70 @@ return false;
 }
 }
 }
+}
+}
+}
+else {
+validate129.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate129.errors = vErrors;
+return errors === 0;
+}
+validate129.evaluated = {"props":{"new_size":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_extendShare_body_1 = validate130;
+const schema141 = {"type":"object","required":["new_size"],"properties":{"new_size":{"type":["integer","string"],"minimum":0,"maximum":2147483647,"pattern":"^[0-9]+$"},"force":{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]}},"$id":"v_extendShare_body_1"};
+
+function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_extendShare_body_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate130.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.new_size === undefined) && (missing0 = "new_size")){
+validate130.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.new_size !== undefined){
+let data0 = data.new_size;
+const _errs1 = errors;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+validate130.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/type",keyword:"type",params:{type: schema141.properties.new_size.type},message:"must be integer,string"}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 2147483647 || isNaN(data0)){
+validate130.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data0 < 0 || isNaN(data0)){
+validate130.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern8.test(data0)){
+validate130.errors = [{instancePath:instancePath+"/new_size",schemaPath:"#/properties/new_size/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+}
+}
 var valid0 = _errs1 === errors;
 }
 else {
@@ -22596,7 +22665,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema140.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/force",schemaPath:"#/properties/force/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema141.properties.force.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -22643,7 +22712,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate129.errors = vErrors;
+validate130.errors = vErrors;
 return false;
 }
 else {
@@ -22666,56 +22735,6 @@ var valid0 = true;
 }
 }
 else {
-validate129.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate129.errors = vErrors;
-return errors === 0;
-}
-validate129.evaluated = {"props":{"new_size":true,"force":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_revertShare_body_0 = validate130;
-const schema141 = {"type":"object","required":["snapshot_id"],"properties":{"snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},"$id":"v_revertShare_body_0"};
-
-function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_revertShare_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate130.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.snapshot_id === undefined) && (missing0 = "snapshot_id")){
-validate130.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.snapshot_id !== undefined){
-let data0 = data.snapshot_id;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern74.test(data0)){
-validate130.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
-return false;
-}
-}
-else {
-validate130.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-else {
 validate130.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -22723,13 +22742,13 @@ return false;
 validate130.errors = vErrors;
 return errors === 0;
 }
-validate130.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
+validate130.evaluated = {"props":{"new_size":true,"force":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_0 = validate131;
-const schema142 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]}},"$id":"v_allowShareAccess_body_0"};
+export const v_revertShare_body_0 = validate131;
+const schema142 = {"type":"object","required":["snapshot_id"],"properties":{"snapshot_id":{"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"}},"$id":"v_revertShare_body_0"};
 
 function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_allowShareAccess_body_0" */;
+/*# sourceURL="v_revertShare_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate131.evaluated;
@@ -22742,46 +22761,24 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
+if((data.snapshot_id === undefined) && (missing0 = "snapshot_id")){
 validate131.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.access_type !== undefined){
+if(data.snapshot_id !== undefined){
+let data0 = data.snapshot_id;
 const _errs1 = errors;
-if(typeof data.access_type !== "string"){
-validate131.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern74.test(data0)){
+validate131.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
 return false;
 }
-var valid0 = _errs1 === errors;
 }
 else {
-var valid0 = true;
-}
-if(valid0){
-if(data.access_to !== undefined){
-const _errs3 = errors;
-if(typeof data.access_to !== "string"){
-validate131.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.access_level !== undefined){
-let data2 = data.access_level;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate131.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema142.properties.access_level.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -22795,13 +22792,13 @@ return false;
 validate131.errors = vErrors;
 return errors === 0;
 }
-validate131.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true},"dynamicProps":false,"dynamicItems":false};
+validate131.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_1 = validate132;
-const schema143 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_allowShareAccess_body_1"};
+export const v_allowShareAccess_body_0 = validate132;
+const schema143 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]}},"$id":"v_allowShareAccess_body_0"};
 
 function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_allowShareAccess_body_1" */;
+/*# sourceURL="v_allowShareAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate132.evaluated;
@@ -22855,183 +22852,6 @@ var valid0 = _errs5 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.metadata !== undefined){
-let data3 = data.metadata;
-const _errs7 = errors;
-const _errs8 = errors;
-let valid1 = false;
-const _errs9 = errors;
-if(errors === _errs9){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-for(const key0 in data3){
-const _errs11 = errors;
-if(typeof key0 === "string"){
-if(func1(key0) > 255){
-const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(key0) < 1){
-const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-var valid2 = _errs11 === errors;
-if(!valid2){
-const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-break;
-}
-}
-if(valid2){
-for(const key1 in data3){
-let data4 = data3[key1];
-const _errs13 = errors;
-if(errors === _errs13){
-if(typeof data4 === "string"){
-if(func1(data4) > 1023){
-const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(func1(data4) < 1){
-const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid3 = _errs13 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-var _valid0 = _errs9 === errors;
-valid1 = valid1 || _valid0;
-const _errs15 = errors;
-if(data3 !== null){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs15 === errors;
-valid1 = valid1 || _valid0;
-const _errs17 = errors;
-if(errors === _errs17){
-if(Array.isArray(data3)){
-if(data3.length > 0){
-const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs17 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate132.errors = vErrors;
-return false;
-}
-else {
-errors = _errs8;
-if(vErrors !== null){
-if(_errs8){
-vErrors.length = _errs8;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -23044,13 +22864,13 @@ return false;
 validate132.errors = vErrors;
 return errors === 0;
 }
-validate132.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate132.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_allowShareAccess_body_2 = validate133;
-const schema144 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"lock_visibility":{},"lock_deletion":{},"lock_reason":{"type":["string","integer","null"],"maxLength":1023}},"$id":"v_allowShareAccess_body_2"};
+export const v_allowShareAccess_body_1 = validate133;
+const schema144 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_allowShareAccess_body_1"};
 
 function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_allowShareAccess_body_2" */;
+/*# sourceURL="v_allowShareAccess_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate133.evaluated;
@@ -23280,18 +23100,267 @@ var valid0 = _errs7 === errors;
 else {
 var valid0 = true;
 }
+}
+}
+}
+}
+}
+else {
+validate133.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate133.errors = vErrors;
+return errors === 0;
+}
+validate133.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_allowShareAccess_body_2 = validate134;
+const schema145 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"},"access_level":{"type":["string","null"]},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]},"lock_visibility":{},"lock_deletion":{},"lock_reason":{"type":["string","integer","null"],"maxLength":1023}},"$id":"v_allowShareAccess_body_2"};
+
+function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_allowShareAccess_body_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate134.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
+validate134.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.access_type !== undefined){
+const _errs1 = errors;
+if(typeof data.access_type !== "string"){
+validate134.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.access_to !== undefined){
+const _errs3 = errors;
+if(typeof data.access_to !== "string"){
+validate134.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.access_level !== undefined){
+let data2 = data.access_level;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate134.errors = [{instancePath:instancePath+"/access_level",schemaPath:"#/properties/access_level/type",keyword:"type",params:{type: schema145.properties.access_level.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data3 = data.metadata;
+const _errs7 = errors;
+const _errs8 = errors;
+let valid1 = false;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+for(const key0 in data3){
+const _errs11 = errors;
+if(typeof key0 === "string"){
+if(func1(key0) > 255){
+const err0 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(key0) < 1){
+const err1 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var valid2 = _errs11 === errors;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+break;
+}
+}
+if(valid2){
+for(const key1 in data3){
+let data4 = data3[key1];
+const _errs13 = errors;
+if(errors === _errs13){
+if(typeof data4 === "string"){
+if(func1(data4) > 1023){
+const err3 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(func1(data4) < 1){
+const err4 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/metadata/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var valid3 = _errs13 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+var _valid0 = _errs9 === errors;
+valid1 = valid1 || _valid0;
+const _errs15 = errors;
+if(data3 !== null){
+const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid1 = valid1 || _valid0;
+const _errs17 = errors;
+if(errors === _errs17){
+if(Array.isArray(data3)){
+if(data3.length > 0){
+const err8 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid0 = _errs17 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err10 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate134.errors = vErrors;
+return false;
+}
+else {
+errors = _errs8;
+if(vErrors !== null){
+if(_errs8){
+vErrors.length = _errs8;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
 if(valid0){
 if(data.lock_reason !== undefined){
 let data5 = data.lock_reason;
 const _errs19 = errors;
 if(((typeof data5 !== "string") && (!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5))))) && (data5 !== null)){
-validate133.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema144.properties.lock_reason.type},message:"must be string,integer,null"}];
+validate134.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/type",keyword:"type",params:{type: schema145.properties.lock_reason.type},message:"must be string,integer,null"}];
 return false;
 }
 if(errors === _errs19){
 if(typeof data5 === "string"){
 if(func1(data5) > 1023){
-validate133.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
+validate134.errors = [{instancePath:instancePath+"/lock_reason",schemaPath:"#/properties/lock_reason/maxLength",keyword:"maxLength",params:{limit: 1023},message:"must NOT have more than 1023 characters"}];
 return false;
 }
 }
@@ -23308,47 +23377,6 @@ var valid0 = true;
 }
 }
 else {
-validate133.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate133.errors = vErrors;
-return errors === 0;
-}
-validate133.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true,"lock_visibility":true,"lock_deletion":true,"lock_reason":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_denyShareAccess_body_0 = validate134;
-const schema145 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]}},"$id":"v_denyShareAccess_body_0"};
-
-function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_denyShareAccess_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate134.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.access_id === undefined) && (missing0 = "access_id")){
-validate134.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.access_id !== undefined){
-let data0 = data.access_id;
-if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate134.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema145.properties.access_id.type},message:"must be string,integer,null"}];
-return false;
-}
-}
-}
-}
-else {
 validate134.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -23356,13 +23384,13 @@ return false;
 validate134.errors = vErrors;
 return errors === 0;
 }
-validate134.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
+validate134.evaluated = {"props":{"access_type":true,"access_to":true,"access_level":true,"metadata":true,"lock_visibility":true,"lock_deletion":true,"lock_reason":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_denyShareAccess_body_1 = validate135;
-const schema146 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]},"unrestrict":{}},"$id":"v_denyShareAccess_body_1"};
+export const v_denyShareAccess_body_0 = validate135;
+const schema146 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]}},"$id":"v_denyShareAccess_body_0"};
 
 function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_denyShareAccess_body_1" */;
+/*# sourceURL="v_denyShareAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate135.evaluated;
@@ -23397,16 +23425,57 @@ return false;
 validate135.errors = vErrors;
 return errors === 0;
 }
-validate135.evaluated = {"props":{"access_id":true,"unrestrict":true},"dynamicProps":false,"dynamicItems":false};
+validate135.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_resetShareStatus_body_0 = validate136;
-const schema147 = {"type":"object","properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]},"os-status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareStatus_body_0"};
+export const v_denyShareAccess_body_1 = validate136;
+const schema147 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":["string","integer","null"]},"unrestrict":{}},"$id":"v_denyShareAccess_body_1"};
 
 function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetShareStatus_body_0" */;
+/*# sourceURL="v_denyShareAccess_body_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate136.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.access_id === undefined) && (missing0 = "access_id")){
+validate136.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.access_id !== undefined){
+let data0 = data.access_id;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate136.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: schema147.properties.access_id.type},message:"must be string,integer,null"}];
+return false;
+}
+}
+}
+}
+else {
+validate136.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate136.errors = vErrors;
+return errors === 0;
+}
+validate136.evaluated = {"props":{"access_id":true,"unrestrict":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_resetShareStatus_body_0 = validate137;
+const schema148 = {"type":"object","properties":{"status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]},"os-status":{"type":"string","enum":["available","creating","deleting","error","error_deleting","migrating","migrating_to","server_migrating"]}},"$id":"v_resetShareStatus_body_0"};
+
+function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_resetShareStatus_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate137.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23419,11 +23488,11 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate136.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((((data0 === "available") || (data0 === "creating")) || (data0 === "deleting")) || (data0 === "error")) || (data0 === "error_deleting")) || (data0 === "migrating")) || (data0 === "migrating_to")) || (data0 === "server_migrating"))){
-validate136.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema147.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate137.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema148.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -23436,72 +23505,11 @@ if(data["os-status"] !== undefined){
 let data1 = data["os-status"];
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate136.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((((data1 === "available") || (data1 === "creating")) || (data1 === "deleting")) || (data1 === "error")) || (data1 === "error_deleting")) || (data1 === "migrating")) || (data1 === "migrating_to")) || (data1 === "server_migrating"))){
-validate136.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/enum",keyword:"enum",params:{allowedValues: schema147.properties["os-status"].enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-else {
-validate136.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate136.errors = vErrors;
-return errors === 0;
-}
-validate136.evaluated = {"props":{"status":true,"os-status":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_resetShareTaskState_body_0 = validate137;
-const schema148 = {"type":"object","properties":{"task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]},"os-task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]}},"$id":"v_resetShareTaskState_body_0"};
-
-function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_resetShareTaskState_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate137.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.task_state !== undefined){
-let data0 = data.task_state;
-const _errs1 = errors;
-if((typeof data0 !== "string") && (data0 !== null)){
-validate137.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/type",keyword:"type",params:{type: schema148.properties.task_state.type},message:"must be string,null"}];
-return false;
-}
-if(!(((((((((((((((data0 === "migration_starting") || (data0 === "migration_in_progress")) || (data0 === "migration_completing")) || (data0 === "migration_success")) || (data0 === "migration_error")) || (data0 === "migration_cancelled")) || (data0 === "migration_driver_in_progress")) || (data0 === "migration_driver_phase1_done")) || (data0 === "data_copying_starting")) || (data0 === "data_copying_in_progress")) || (data0 === "data_copying_completing")) || (data0 === "data_copying_completed")) || (data0 === "data_copying_cancelled")) || (data0 === "data_copying_error")) || (data0 === null))){
-validate137.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/enum",keyword:"enum",params:{allowedValues: schema148.properties.task_state.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["os-task_state"] !== undefined){
-let data1 = data["os-task_state"];
-const _errs3 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate137.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/type",keyword:"type",params:{type: schema148.properties["os-task_state"].type},message:"must be string,null"}];
-return false;
-}
-if(!(((((((((((((((data1 === "migration_starting") || (data1 === "migration_in_progress")) || (data1 === "migration_completing")) || (data1 === "migration_success")) || (data1 === "migration_error")) || (data1 === "migration_cancelled")) || (data1 === "migration_driver_in_progress")) || (data1 === "migration_driver_phase1_done")) || (data1 === "data_copying_starting")) || (data1 === "data_copying_in_progress")) || (data1 === "data_copying_completing")) || (data1 === "data_copying_completed")) || (data1 === "data_copying_cancelled")) || (data1 === "data_copying_error")) || (data1 === null))){
-validate137.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/enum",keyword:"enum",params:{allowedValues: schema148.properties["os-task_state"].enum},message:"must be equal to one of the allowed values"}];
+validate137.errors = [{instancePath:instancePath+"/os-status",schemaPath:"#/properties/os-status/enum",keyword:"enum",params:{allowedValues: schema148.properties["os-status"].enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -23519,13 +23527,13 @@ return false;
 validate137.errors = vErrors;
 return errors === 0;
 }
-validate137.evaluated = {"props":{"task_state":true,"os-task_state":true},"dynamicProps":false,"dynamicItems":false};
+validate137.evaluated = {"props":{"status":true,"os-status":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotInstances_query_0 = validate138;
-const schema149 = {"type":"object","properties":{"snapshot_id":{"type":"string"}},"$id":"v_listSnapshotInstances_query_0"};
+export const v_resetShareTaskState_body_0 = validate138;
+const schema149 = {"type":"object","properties":{"task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]},"os-task_state":{"type":["string","null"],"enum":["migration_starting","migration_in_progress","migration_completing","migration_success","migration_error","migration_cancelled","migration_driver_in_progress","migration_driver_phase1_done","data_copying_starting","data_copying_in_progress","data_copying_completing","data_copying_completed","data_copying_cancelled","data_copying_error",null]}},"$id":"v_resetShareTaskState_body_0"};
 
 function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotInstances_query_0" */;
+/*# sourceURL="v_resetShareTaskState_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate138.evaluated;
@@ -23537,10 +23545,38 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.snapshot_id !== undefined){
-if(typeof data.snapshot_id !== "string"){
-validate138.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.task_state !== undefined){
+let data0 = data.task_state;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (data0 !== null)){
+validate138.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/type",keyword:"type",params:{type: schema149.properties.task_state.type},message:"must be string,null"}];
 return false;
+}
+if(!(((((((((((((((data0 === "migration_starting") || (data0 === "migration_in_progress")) || (data0 === "migration_completing")) || (data0 === "migration_success")) || (data0 === "migration_error")) || (data0 === "migration_cancelled")) || (data0 === "migration_driver_in_progress")) || (data0 === "migration_driver_phase1_done")) || (data0 === "data_copying_starting")) || (data0 === "data_copying_in_progress")) || (data0 === "data_copying_completing")) || (data0 === "data_copying_completed")) || (data0 === "data_copying_cancelled")) || (data0 === "data_copying_error")) || (data0 === null))){
+validate138.errors = [{instancePath:instancePath+"/task_state",schemaPath:"#/properties/task_state/enum",keyword:"enum",params:{allowedValues: schema149.properties.task_state.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["os-task_state"] !== undefined){
+let data1 = data["os-task_state"];
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate138.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/type",keyword:"type",params:{type: schema149.properties["os-task_state"].type},message:"must be string,null"}];
+return false;
+}
+if(!(((((((((((((((data1 === "migration_starting") || (data1 === "migration_in_progress")) || (data1 === "migration_completing")) || (data1 === "migration_success")) || (data1 === "migration_error")) || (data1 === "migration_cancelled")) || (data1 === "migration_driver_in_progress")) || (data1 === "migration_driver_phase1_done")) || (data1 === "data_copying_starting")) || (data1 === "data_copying_in_progress")) || (data1 === "data_copying_completing")) || (data1 === "data_copying_completed")) || (data1 === "data_copying_cancelled")) || (data1 === "data_copying_error")) || (data1 === null))){
+validate138.errors = [{instancePath:instancePath+"/os-task_state",schemaPath:"#/properties/os-task_state/enum",keyword:"enum",params:{allowedValues: schema149.properties["os-task_state"].enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -23552,13 +23588,13 @@ return false;
 validate138.errors = vErrors;
 return errors === 0;
 }
-validate138.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
+validate138.evaluated = {"props":{"task_state":true,"os-task_state":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_0 = validate139;
-const schema150 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_0"};
+export const v_listSnapshotInstances_query_0 = validate139;
+const schema150 = {"type":"object","properties":{"snapshot_id":{"type":"string"}},"$id":"v_listSnapshotInstances_query_0"};
 
 function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_0" */;
+/*# sourceURL="v_listSnapshotInstances_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate139.evaluated;
@@ -23570,240 +23606,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit !== undefined){
-let data0 = data.limit;
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
-validate139.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+if(data.snapshot_id !== undefined){
+if(typeof data.snapshot_id !== "string"){
+validate139.errors = [{instancePath:instancePath+"/snapshot_id",schemaPath:"#/properties/snapshot_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate139.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.offset !== undefined){
-let data1 = data.offset;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(!pattern8.test(data1)){
-validate139.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
-return false;
-}
-}
-else {
-validate139.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_key !== undefined){
-let data2 = data.sort_key;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate139.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate139.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate139.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sort_dir !== undefined){
-let data3 = data.sort_dir;
-const _errs7 = errors;
-if(!((data3 === "asc") || (data3 === "desc"))){
-validate139.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema150.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-const _errs8 = errors;
-if(typeof data.project_id !== "string"){
-validate139.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs10 = errors;
-if(typeof data.name !== "string"){
-validate139.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-const _errs12 = errors;
-if(typeof data.display_name !== "string"){
-validate139.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_name~"] !== undefined){
-const _errs14 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate139.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-const _errs16 = errors;
-if(typeof data.display_description !== "string"){
-validate139.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data["display_description~"] !== undefined){
-const _errs18 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate139.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-const _errs20 = errors;
-if(typeof data.status !== "string"){
-validate139.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.share_id !== undefined){
-const _errs22 = errors;
-if(typeof data.share_id !== "string"){
-validate139.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs24 = errors;
-if(typeof data.size !== "string"){
-validate139.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs26 = errors;
-if(typeof data.usage !== "string"){
-validate139.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-let data14 = data.all_tenants;
-const _errs28 = errors;
-if(errors === _errs28){
-if(typeof data14 === "string"){
-if(!pattern5.test(data14)){
-validate139.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate139.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -23815,13 +23621,13 @@ return false;
 validate139.errors = vErrors;
 return errors === 0;
 }
-validate139.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate139.evaluated = {"props":{"snapshot_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_1 = validate140;
-const schema151 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_1"};
+export const v_listSnapshots_query_0 = validate140;
+const schema151 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_0"};
 
 function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_1" */;
+/*# sourceURL="v_listSnapshots_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate140.evaluated;
@@ -23951,10 +23757,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs14 = errors;
-if(typeof data["name~"] !== "string"){
-validate140.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate140.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -23963,10 +23769,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs16 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate140.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate140.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -23975,10 +23781,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs18 = errors;
-if(typeof data.description !== "string"){
-validate140.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate140.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -23987,10 +23793,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.status !== undefined){
 const _errs20 = errors;
-if(typeof data.display_description !== "string"){
-validate140.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate140.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -23999,10 +23805,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
+if(data.share_id !== undefined){
 const _errs22 = errors;
-if(typeof data["description~"] !== "string"){
-validate140.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_id !== "string"){
+validate140.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -24011,10 +23817,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.size !== undefined){
 const _errs24 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate140.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.size !== "string"){
+validate140.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -24023,10 +23829,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.usage !== undefined){
 const _errs26 = errors;
-if(typeof data.status !== "string"){
-validate140.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.usage !== "string"){
+validate140.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -24035,48 +23841,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_id !== undefined){
-const _errs28 = errors;
-if(typeof data.share_id !== "string"){
-validate140.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs30 = errors;
-if(typeof data.size !== "string"){
-validate140.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs32 = errors;
-if(typeof data.usage !== "string"){
-validate140.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.all_tenants !== undefined){
-let data17 = data.all_tenants;
-const _errs34 = errors;
-if(errors === _errs34){
-if(typeof data17 === "string"){
-if(!pattern5.test(data17)){
+let data14 = data.all_tenants;
+const _errs28 = errors;
+if(errors === _errs28){
+if(typeof data14 === "string"){
+if(!pattern5.test(data14)){
 validate140.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -24086,13 +23856,10 @@ validate140.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/pr
 return false;
 }
 }
-var valid0 = _errs34 === errors;
+var valid0 = _errs28 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
 }
 }
 }
@@ -24117,13 +23884,13 @@ return false;
 validate140.errors = vErrors;
 return errors === 0;
 }
-validate140.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate140.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_2 = validate141;
-const schema152 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_2"};
+export const v_listSnapshots_query_1 = validate141;
+const schema152 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_1"};
 
 function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_2" */;
+/*# sourceURL="v_listSnapshots_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate141.evaluated;
@@ -24373,24 +24140,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
-const _errs34 = errors;
-if(typeof data.metadata !== "string"){
-validate141.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.all_tenants !== undefined){
-let data18 = data.all_tenants;
-const _errs36 = errors;
-if(errors === _errs36){
-if(typeof data18 === "string"){
-if(!pattern5.test(data18)){
+let data17 = data.all_tenants;
+const _errs34 = errors;
+if(errors === _errs34){
+if(typeof data17 === "string"){
+if(!pattern5.test(data17)){
 validate141.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -24400,11 +24155,10 @@ validate141.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/pr
 return false;
 }
 }
-var valid0 = _errs36 === errors;
+var valid0 = _errs34 === errors;
 }
 else {
 var valid0 = true;
-}
 }
 }
 }
@@ -24432,13 +24186,13 @@ return false;
 validate141.errors = vErrors;
 return errors === 0;
 }
-validate141.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate141.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshots_query_3 = validate142;
-const schema153 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_3"};
+export const v_listSnapshots_query_2 = validate142;
+const schema153 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_2"};
 
 function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshots_query_3" */;
+/*# sourceURL="v_listSnapshots_query_2" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate142.evaluated;
@@ -24700,33 +24454,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data18 = data.with_count;
+if(data.all_tenants !== undefined){
+let data18 = data.all_tenants;
 const _errs36 = errors;
 if(errors === _errs36){
 if(typeof data18 === "string"){
 if(!pattern5.test(data18)){
-validate142.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
-return false;
-}
-}
-else {
-validate142.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.all_tenants !== undefined){
-let data19 = data.all_tenants;
-const _errs38 = errors;
-if(errors === _errs38){
-if(typeof data19 === "string"){
-if(!pattern5.test(data19)){
 validate142.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
 return false;
 }
@@ -24736,11 +24469,10 @@ validate142.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/pr
 return false;
 }
 }
-var valid0 = _errs38 === errors;
+var valid0 = _errs36 === errors;
 }
 else {
 var valid0 = true;
-}
 }
 }
 }
@@ -24769,13 +24501,13 @@ return false;
 validate142.errors = vErrors;
 return errors === 0;
 }
-validate142.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"with_count":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
+validate142.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_0 = validate143;
-const schema154 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_0"};
+export const v_listSnapshots_query_3 = validate143;
+const schema154 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}},"$id":"v_listSnapshots_query_3"};
 
 function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotsDetail_query_0" */;
+/*# sourceURL="v_listSnapshots_query_3" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate143.evaluated;
@@ -24869,20 +24601,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.with_count !== undefined){
-let data4 = data.with_count;
+if(data.project_id !== undefined){
 const _errs8 = errors;
-if(errors === _errs8){
-if(typeof data4 === "string"){
-if(!pattern5.test(data4)){
-validate143.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+if(typeof data.project_id !== "string"){
+validate143.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-else {
-validate143.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs8 === errors;
 }
@@ -24890,10 +24613,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.all_tenants !== undefined){
+if(data.name !== undefined){
 const _errs10 = errors;
-if(typeof data.all_tenants !== "string"){
-validate143.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.name !== "string"){
+validate143.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -24902,10 +24625,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
+if(data.display_name !== undefined){
 const _errs12 = errors;
-if(typeof data.project_id !== "string"){
-validate143.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_name !== "string"){
+validate143.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -24914,10 +24637,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
+if(data["name~"] !== undefined){
 const _errs14 = errors;
-if(typeof data.name !== "string"){
-validate143.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["name~"] !== "string"){
+validate143.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -24926,10 +24649,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_name !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs16 = errors;
-if(typeof data.display_name !== "string"){
-validate143.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate143.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -24938,10 +24661,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.description !== undefined){
 const _errs18 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate143.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.description !== "string"){
+validate143.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -24962,10 +24685,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data["description~"] !== undefined){
 const _errs22 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate143.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["description~"] !== "string"){
+validate143.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -24974,10 +24697,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs24 = errors;
-if(typeof data.status !== "string"){
-validate143.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate143.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -24986,10 +24709,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.share_id !== undefined){
+if(data.status !== undefined){
 const _errs26 = errors;
-if(typeof data.share_id !== "string"){
-validate143.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate143.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -24998,10 +24721,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.size !== undefined){
+if(data.share_id !== undefined){
 const _errs28 = errors;
-if(typeof data.size !== "string"){
-validate143.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_id !== "string"){
+validate143.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -25010,16 +24733,86 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.usage !== undefined){
+if(data.size !== undefined){
 const _errs30 = errors;
-if(typeof data.usage !== "string"){
-validate143.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.size !== "string"){
+validate143.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs32 = errors;
+if(typeof data.usage !== "string"){
+validate143.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+const _errs34 = errors;
+if(typeof data.metadata !== "string"){
+validate143.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data18 = data.with_count;
+const _errs36 = errors;
+if(errors === _errs36){
+if(typeof data18 === "string"){
+if(!pattern5.test(data18)){
+validate143.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate143.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+let data19 = data.all_tenants;
+const _errs38 = errors;
+if(errors === _errs38){
+if(typeof data19 === "string"){
+if(!pattern5.test(data19)){
+validate143.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate143.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs38 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
 }
 }
 }
@@ -25045,13 +24838,13 @@ return false;
 validate143.errors = vErrors;
 return errors === 0;
 }
-validate143.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate143.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true,"with_count":true,"all_tenants":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_1 = validate144;
-const schema155 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_1"};
+export const v_listSnapshotsDetail_query_0 = validate144;
+const schema155 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"display_name~":{"type":"string"},"display_description":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_0"};
 
 function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotsDetail_query_1" */;
+/*# sourceURL="v_listSnapshotsDetail_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate144.evaluated;
@@ -25214,10 +25007,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["name~"] !== undefined){
+if(data["display_name~"] !== undefined){
 const _errs18 = errors;
-if(typeof data["name~"] !== "string"){
-validate144.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_name~"] !== "string"){
+validate144.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -25226,10 +25019,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_name~"] !== undefined){
+if(data.display_description !== undefined){
 const _errs20 = errors;
-if(typeof data["display_name~"] !== "string"){
-validate144.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.display_description !== "string"){
+validate144.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -25238,10 +25031,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.description !== undefined){
+if(data["display_description~"] !== undefined){
 const _errs22 = errors;
-if(typeof data.description !== "string"){
-validate144.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data["display_description~"] !== "string"){
+validate144.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -25250,10 +25043,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.display_description !== undefined){
+if(data.status !== undefined){
 const _errs24 = errors;
-if(typeof data.display_description !== "string"){
-validate144.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.status !== "string"){
+validate144.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -25262,10 +25055,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["description~"] !== undefined){
+if(data.share_id !== undefined){
 const _errs26 = errors;
-if(typeof data["description~"] !== "string"){
-validate144.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.share_id !== "string"){
+validate144.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -25274,10 +25067,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["display_description~"] !== undefined){
+if(data.size !== undefined){
 const _errs28 = errors;
-if(typeof data["display_description~"] !== "string"){
-validate144.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.size !== "string"){
+validate144.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -25286,55 +25079,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
+if(data.usage !== undefined){
 const _errs30 = errors;
-if(typeof data.status !== "string"){
-validate144.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.usage !== "string"){
+validate144.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.share_id !== undefined){
-const _errs32 = errors;
-if(typeof data.share_id !== "string"){
-validate144.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-const _errs34 = errors;
-if(typeof data.size !== "string"){
-validate144.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs36 = errors;
-if(typeof data.usage !== "string"){
-validate144.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
 }
 }
 }
@@ -25360,13 +25114,13 @@ return false;
 validate144.errors = vErrors;
 return errors === 0;
 }
-validate144.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate144.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"display_name~":true,"display_description":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listSnapshotsDetail_query_2 = validate145;
-const schema156 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_2"};
+export const v_listSnapshotsDetail_query_1 = validate145;
+const schema156 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_1"};
 
 function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listSnapshotsDetail_query_2" */;
+/*# sourceURL="v_listSnapshotsDetail_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate145.evaluated;
@@ -25648,11 +25402,326 @@ var valid0 = _errs36 === errors;
 else {
 var valid0 = true;
 }
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate145.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate145.errors = vErrors;
+return errors === 0;
+}
+validate145.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_listSnapshotsDetail_query_2 = validate146;
+const schema157 = {"type":"object","properties":{"limit":{"type":"string","pattern":"^[0-9]+$"},"offset":{"type":"string","pattern":"^[0-9]+$"},"sort_key":{"type":"string","minLength":1,"maxLength":255},"sort_dir":{"enum":["asc","desc"]},"with_count":{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},"all_tenants":{"type":"string"},"project_id":{"type":"string"},"name":{"type":"string"},"display_name":{"type":"string"},"name~":{"type":"string"},"display_name~":{"type":"string"},"description":{"type":"string"},"display_description":{"type":"string"},"description~":{"type":"string"},"display_description~":{"type":"string"},"status":{"type":"string"},"share_id":{"type":"string"},"size":{"type":"string"},"usage":{"type":"string"},"metadata":{"type":"string"}},"$id":"v_listSnapshotsDetail_query_2"};
+
+function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_listSnapshotsDetail_query_2" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate146.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit !== undefined){
+let data0 = data.limit;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern8.test(data0)){
+validate146.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate146.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.offset !== undefined){
+let data1 = data.offset;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!pattern8.test(data1)){
+validate146.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/pattern",keyword:"pattern",params:{pattern: "^[0-9]+$"},message:"must match pattern \""+"^[0-9]+$"+"\""}];
+return false;
+}
+}
+else {
+validate146.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_key !== undefined){
+let data2 = data.sort_key;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate146.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate146.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate146.errors = [{instancePath:instancePath+"/sort_key",schemaPath:"#/properties/sort_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sort_dir !== undefined){
+let data3 = data.sort_dir;
+const _errs7 = errors;
+if(!((data3 === "asc") || (data3 === "desc"))){
+validate146.errors = [{instancePath:instancePath+"/sort_dir",schemaPath:"#/properties/sort_dir/enum",keyword:"enum",params:{allowedValues: schema157.properties.sort_dir.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.with_count !== undefined){
+let data4 = data.with_count;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data4 === "string"){
+if(!pattern5.test(data4)){
+validate146.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/pattern",keyword:"pattern",params:{pattern: "^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"},message:"must match pattern \""+"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"+"\""}];
+return false;
+}
+}
+else {
+validate146.errors = [{instancePath:instancePath+"/with_count",schemaPath:"#/properties/with_count/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.all_tenants !== undefined){
+const _errs10 = errors;
+if(typeof data.all_tenants !== "string"){
+validate146.errors = [{instancePath:instancePath+"/all_tenants",schemaPath:"#/properties/all_tenants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+const _errs12 = errors;
+if(typeof data.project_id !== "string"){
+validate146.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs14 = errors;
+if(typeof data.name !== "string"){
+validate146.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+const _errs16 = errors;
+if(typeof data.display_name !== "string"){
+validate146.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["name~"] !== undefined){
+const _errs18 = errors;
+if(typeof data["name~"] !== "string"){
+validate146.errors = [{instancePath:instancePath+"/name~0",schemaPath:"#/properties/name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_name~"] !== undefined){
+const _errs20 = errors;
+if(typeof data["display_name~"] !== "string"){
+validate146.errors = [{instancePath:instancePath+"/display_name~0",schemaPath:"#/properties/display_name~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs22 = errors;
+if(typeof data.description !== "string"){
+validate146.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+const _errs24 = errors;
+if(typeof data.display_description !== "string"){
+validate146.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["description~"] !== undefined){
+const _errs26 = errors;
+if(typeof data["description~"] !== "string"){
+validate146.errors = [{instancePath:instancePath+"/description~0",schemaPath:"#/properties/description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["display_description~"] !== undefined){
+const _errs28 = errors;
+if(typeof data["display_description~"] !== "string"){
+validate146.errors = [{instancePath:instancePath+"/display_description~0",schemaPath:"#/properties/display_description~0/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs30 = errors;
+if(typeof data.status !== "string"){
+validate146.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.share_id !== undefined){
+const _errs32 = errors;
+if(typeof data.share_id !== "string"){
+validate146.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+const _errs34 = errors;
+if(typeof data.size !== "string"){
+validate146.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs36 = errors;
+if(typeof data.usage !== "string"){
+validate146.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
 if(valid0){
 if(data.metadata !== undefined){
 const _errs38 = errors;
 if(typeof data.metadata !== "string"){
-validate145.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate146.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -25681,140 +25750,6 @@ var valid0 = true;
 }
 }
 else {
-validate145.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate145.errors = vErrors;
-return errors === 0;
-}
-validate145.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_createSnapshot_body_0 = validate146;
-const schema157 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{}},"$id":"v_createSnapshot_body_0"};
-
-function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createSnapshot_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate146.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.share_id === undefined) && (missing0 = "share_id")){
-validate146.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.share_id !== undefined){
-let data0 = data.share_id;
-const _errs1 = errors;
-if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
-validate146.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema157.properties.share_id.type},message:"must be string,integer,null"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data1 = data.name;
-const _errs3 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate146.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema157.properties.name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(func1(data1) > 255){
-validate146.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data2 = data.description;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate146.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema157.properties.description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs5){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
-validate146.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_name !== undefined){
-let data3 = data.display_name;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate146.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema157.properties.display_name.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 255){
-validate146.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.display_description !== undefined){
-let data4 = data.display_description;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate146.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema157.properties.display_description.type},message:"must be string,null"}];
-return false;
-}
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
-validate146.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
 validate146.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -25822,13 +25757,13 @@ return false;
 validate146.errors = vErrors;
 return errors === 0;
 }
-validate146.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+validate146.evaluated = {"props":{"limit":true,"offset":true,"sort_key":true,"sort_dir":true,"with_count":true,"all_tenants":true,"project_id":true,"name":true,"display_name":true,"name~":true,"display_name~":true,"description":true,"display_description":true,"description~":true,"display_description~":true,"status":true,"share_id":true,"size":true,"usage":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createSnapshot_body_1 = validate147;
-const schema158 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createSnapshot_body_1"};
+export const v_createSnapshot_body_0 = validate147;
+const schema158 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{}},"$id":"v_createSnapshot_body_0"};
 
 function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createSnapshot_body_1" */;
+/*# sourceURL="v_createSnapshot_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate147.evaluated;
@@ -25933,6 +25868,140 @@ if(errors === _errs9){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
 validate147.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate147.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate147.errors = vErrors;
+return errors === 0;
+}
+validate147.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createSnapshot_body_1 = validate148;
+const schema159 = {"type":"object","required":["share_id"],"properties":{"share_id":{"type":["string","integer","null"]},"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255},"force":{},"metadata":{"anyOf":[{"type":"object","propertyNames":{"minLength":1,"maxLength":255},"additionalProperties":{"type":"string","minLength":1,"maxLength":1023}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createSnapshot_body_1"};
+
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createSnapshot_body_1" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate148.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.share_id === undefined) && (missing0 = "share_id")){
+validate148.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.share_id !== undefined){
+let data0 = data.share_id;
+const _errs1 = errors;
+if(((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))) && (data0 !== null)){
+validate148.errors = [{instancePath:instancePath+"/share_id",schemaPath:"#/properties/share_id/type",keyword:"type",params:{type: schema159.properties.share_id.type},message:"must be string,integer,null"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate148.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema159.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func1(data1) > 255){
+validate148.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+let data2 = data.description;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate148.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema159.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 255){
+validate148.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_name !== undefined){
+let data3 = data.display_name;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate148.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema159.properties.display_name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
+validate148.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.display_description !== undefined){
+let data4 = data.display_description;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate148.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema159.properties.display_description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+validate148.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -26099,7 +26168,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate147.errors = vErrors;
+validate148.errors = vErrors;
 return false;
 }
 else {
@@ -26126,23 +26195,23 @@ var valid0 = true;
 }
 }
 else {
-validate147.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate148.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate147.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
-validate147.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate148.evaluated = {"props":{"share_id":true,"name":true,"description":true,"display_name":true,"display_description":true,"force":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateSnapshot_body_0 = validate148;
-const schema159 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateSnapshot_body_0"};
+export const v_updateSnapshot_body_0 = validate149;
+const schema160 = {"type":"object","properties":{"display_name":{"type":["string","null"],"maxLength":255},"display_description":{"type":["string","null"],"maxLength":255}},"$id":"v_updateSnapshot_body_0"};
 
-function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateSnapshot_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate148.evaluated;
+const evaluated0 = validate149.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26155,13 +26224,13 @@ if(data.display_name !== undefined){
 let data0 = data.display_name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate148.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema159.properties.display_name.type},message:"must be string,null"}];
+validate149.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: schema160.properties.display_name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate148.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate149.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -26176,13 +26245,13 @@ if(data.display_description !== undefined){
 let data1 = data.display_description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate148.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema159.properties.display_description.type},message:"must be string,null"}];
+validate149.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/type",keyword:"type",params:{type: schema160.properties.display_description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate148.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate149.errors = [{instancePath:instancePath+"/display_description",schemaPath:"#/properties/display_description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -26191,64 +26260,6 @@ var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-else {
-validate148.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate148.errors = vErrors;
-return errors === 0;
-}
-validate148.evaluated = {"props":{"display_name":true,"display_description":true},"dynamicProps":false,"dynamicItems":false};
-
-export const v_allowSnapshotAccess_body_0 = validate149;
-const schema160 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"}},"$id":"v_allowSnapshotAccess_body_0"};
-
-function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_allowSnapshotAccess_body_0" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate149.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
-validate149.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.access_type !== undefined){
-const _errs1 = errors;
-if(typeof data.access_type !== "string"){
-validate149.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.access_to !== undefined){
-const _errs3 = errors;
-if(typeof data.access_to !== "string"){
-validate149.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -26260,13 +26271,13 @@ return false;
 validate149.errors = vErrors;
 return errors === 0;
 }
-validate149.evaluated = {"props":{"access_type":true,"access_to":true},"dynamicProps":false,"dynamicItems":false};
+validate149.evaluated = {"props":{"display_name":true,"display_description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_denySnapshotAccess_body_0 = validate150;
-const schema161 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":"string"}},"$id":"v_denySnapshotAccess_body_0"};
+export const v_allowSnapshotAccess_body_0 = validate150;
+const schema161 = {"type":"object","required":["access_type","access_to"],"properties":{"access_type":{"type":"string"},"access_to":{"type":"string"}},"$id":"v_allowSnapshotAccess_body_0"};
 
 function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_denySnapshotAccess_body_0" */;
+/*# sourceURL="v_allowSnapshotAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate150.evaluated;
@@ -26279,15 +26290,33 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.access_id === undefined) && (missing0 = "access_id")){
+if(((data.access_type === undefined) && (missing0 = "access_type")) || ((data.access_to === undefined) && (missing0 = "access_to"))){
 validate150.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.access_id !== undefined){
-if(typeof data.access_id !== "string"){
-validate150.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.access_type !== undefined){
+const _errs1 = errors;
+if(typeof data.access_type !== "string"){
+validate150.errors = [{instancePath:instancePath+"/access_type",schemaPath:"#/properties/access_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.access_to !== undefined){
+const _errs3 = errors;
+if(typeof data.access_to !== "string"){
+validate150.errors = [{instancePath:instancePath+"/access_to",schemaPath:"#/properties/access_to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -26300,13 +26329,13 @@ return false;
 validate150.errors = vErrors;
 return errors === 0;
 }
-validate150.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
+validate150.evaluated = {"props":{"access_type":true,"access_to":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareTypes_query_0 = validate151;
-const schema162 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":false},"$id":"v_listShareTypes_query_0"};
+export const v_denySnapshotAccess_body_0 = validate151;
+const schema162 = {"type":"object","required":["access_id"],"properties":{"access_id":{"type":"string"}},"$id":"v_denySnapshotAccess_body_0"};
 
 function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareTypes_query_0" */;
+/*# sourceURL="v_denySnapshotAccess_body_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate151.evaluated;
@@ -26318,25 +26347,17 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.is_public !== undefined){
-const _errs1 = errors;
-if(typeof data.is_public !== "string"){
-validate151.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.extra_specs !== undefined){
-var valid0 = false;
-validate151.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+let missing0;
+if((data.access_id === undefined) && (missing0 = "access_id")){
+validate151.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-var valid0 = true;
+if(data.access_id !== undefined){
+if(typeof data.access_id !== "string"){
+validate151.errors = [{instancePath:instancePath+"/access_id",schemaPath:"#/properties/access_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 }
 }
@@ -26348,13 +26369,13 @@ return false;
 validate151.errors = vErrors;
 return errors === 0;
 }
-validate151.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate151.evaluated = {"props":{"access_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_listShareTypes_query_1 = validate152;
-const schema163 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_1"};
+export const v_listShareTypes_query_0 = validate152;
+const schema163 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":false},"$id":"v_listShareTypes_query_0"};
 
 function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_listShareTypes_query_1" */;
+/*# sourceURL="v_listShareTypes_query_0" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate152.evaluated;
@@ -26379,12 +26400,9 @@ var valid0 = true;
 }
 if(valid0){
 if(data.extra_specs !== undefined){
-const _errs3 = errors;
-if(typeof data.extra_specs !== "string"){
-validate152.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+var valid0 = false;
+validate152.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
-}
-var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
@@ -26401,14 +26419,65 @@ return errors === 0;
 }
 validate152.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_0 = validate153;
-const schema164 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
+export const v_listShareTypes_query_1 = validate153;
+const schema164 = {"type":"object","properties":{"is_public":{"type":"string"},"extra_specs":{"type":"string"}},"$id":"v_listShareTypes_query_1"};
 
 function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="v_createShareType_body_0" */;
+/*# sourceURL="v_listShareTypes_query_1" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate153.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.is_public !== undefined){
+const _errs1 = errors;
+if(typeof data.is_public !== "string"){
+validate153.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.extra_specs !== undefined){
+const _errs3 = errors;
+if(typeof data.extra_specs !== "string"){
+validate153.errors = [{instancePath:instancePath+"/extra_specs",schemaPath:"#/properties/extra_specs/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate153.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate153.errors = vErrors;
+return errors === 0;
+}
+validate153.evaluated = {"props":{"is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+
+export const v_createShareType_body_0 = validate154;
+const schema165 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]},"description":false},"$id":"v_createShareType_body_0"};
+
+function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="v_createShareType_body_0" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate154.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26421,13 +26490,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate153.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema164.properties.name.type},message:"must be string,null"}];
+validate154.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema165.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate153.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate154.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -26471,7 +26540,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data1 === 0) || (data1 === 1))){
-const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema164.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema165.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -26554,7 +26623,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate153.errors = vErrors;
+validate154.errors = vErrors;
 return false;
 }
 else {
@@ -26607,7 +26676,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema164.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema165.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -26690,7 +26759,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate153.errors = vErrors;
+validate154.errors = vErrors;
 return false;
 }
 else {
@@ -26722,7 +26791,7 @@ for(const key0 in data3){
 let data4 = data3[key0];
 const _errs32 = errors;
 if((((typeof data4 !== "string") && (typeof data4 !== "boolean")) && (!((typeof data4 == "number") && (isFinite(data4))))) && (data4 !== null)){
-const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema164.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema165.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -26799,7 +26868,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate153.errors = vErrors;
+validate154.errors = vErrors;
 return false;
 }
 else {
@@ -26821,7 +26890,7 @@ var valid0 = true;
 if(valid0){
 if(data.description !== undefined){
 var valid0 = false;
-validate153.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+validate154.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
@@ -26833,23 +26902,23 @@ var valid0 = true;
 }
 }
 else {
-validate153.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate154.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate153.errors = vErrors;
+validate154.errors = vErrors;
 return errors === 0;
 }
-validate153.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
+validate154.evaluated = {"props":{"name":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true,"description":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_createShareType_body_1 = validate154;
-const schema165 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_1"};
+export const v_createShareType_body_1 = validate155;
+const schema166 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"os-share-type-access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]},"extra_specs":{"anyOf":[{"type":"object","additionalProperties":{"type":["string","boolean","number","null"]}},{"type":"null"},{"type":"array","maxItems":0}]}},"$id":"v_createShareType_body_1"};
 
-function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_createShareType_body_1" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate154.evaluated;
+const evaluated0 = validate155.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26862,13 +26931,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate154.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema165.properties.name.type},message:"must be string,null"}];
+validate155.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema166.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate154.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate155.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -26883,13 +26952,13 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate154.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema165.properties.description.type},message:"must be string,null"}];
+validate155.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema166.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate154.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate155.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -26933,7 +27002,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema165.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/os-share-type-access:is_public",schemaPath:"#/properties/os-share-type-access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema166.properties["os-share-type-access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -27016,7 +27085,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate154.errors = vErrors;
+validate155.errors = vErrors;
 return false;
 }
 else {
@@ -27069,7 +27138,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data3 === 0) || (data3 === 1))){
-const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema165.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema166.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -27152,7 +27221,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate154.errors = vErrors;
+validate155.errors = vErrors;
 return false;
 }
 else {
@@ -27184,7 +27253,7 @@ for(const key0 in data4){
 let data5 = data4[key0];
 const _errs34 = errors;
 if((((typeof data5 !== "string") && (typeof data5 !== "boolean")) && (!((typeof data5 == "number") && (isFinite(data5))))) && (data5 !== null)){
-const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema165.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
+const err16 = {instancePath:instancePath+"/extra_specs/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/extra_specs/anyOf/0/additionalProperties/type",keyword:"type",params:{type: schema166.properties.extra_specs.anyOf[0].additionalProperties.type},message:"must be string,boolean,number,null"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -27261,7 +27330,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate154.errors = vErrors;
+validate155.errors = vErrors;
 return false;
 }
 else {
@@ -27286,23 +27355,23 @@ var valid0 = true;
 }
 }
 else {
-validate154.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate155.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate154.errors = vErrors;
+validate155.errors = vErrors;
 return errors === 0;
 }
-validate154.evaluated = {"props":{"name":true,"description":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
+validate155.evaluated = {"props":{"name":true,"description":true,"os-share-type-access:is_public":true,"share_type_access:is_public":true,"extra_specs":true},"dynamicProps":false,"dynamicItems":false};
 
-export const v_updateShareType_body_0 = validate155;
-const schema166 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_updateShareType_body_0"};
+export const v_updateShareType_body_0 = validate156;
+const schema167 = {"type":"object","properties":{"name":{"type":["string","null"],"maxLength":255},"description":{"type":["string","null"],"maxLength":255},"share_type_access:is_public":{"anyOf":[{"anyOf":[{"type":"boolean"},{"type":"integer","enum":[0,1]},{"type":"string","pattern":"^(?:[01tTfFyYnN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[oO][nN]|[oO][fF][fF]|[yY][eE][sS]|[nN][oO])$"}]},{"type":"null"}]}},"$id":"v_updateShareType_body_0"};
 
-function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="v_updateShareType_body_0" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate155.evaluated;
+const evaluated0 = validate156.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -27315,13 +27384,13 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate155.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema166.properties.name.type},message:"must be string,null"}];
+validate156.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema167.properties.name.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-validate155.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate156.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -27336,13 +27405,13 @@ if(data.description !== undefined){
 let data1 = data.description;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate155.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema166.properties.description.type},message:"must be string,null"}];
+validate156.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema167.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 255){
-validate155.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate156.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 }
@@ -27386,7 +27455,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((data2 === 0) || (data2 === 1))){
-const err2 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema166.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err2 = {instancePath:instancePath+"/share_type_access:is_public",schemaPath:"#/properties/share_type_access%3Ais_public/anyOf/0/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema167.properties["share_type_access:is_public"].anyOf[0].anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -27469,7 +27538,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate155.errors = vErrors;
+validate156.errors = vErrors;
 return false;
 }
 else {
@@ -27492,14 +27561,14 @@ var valid0 = true;
 }
 }
 else {
-validate155.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate156.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate155.errors = vErrors;
+validate156.errors = vErrors;
 return errors === 0;
 }
-validate155.evaluated = {"props":{"name":true,"description":true,"share_type_access:is_public":true},"dynamicProps":false,"dynamicItems":false};
+validate156.evaluated = {"props":{"name":true,"description":true,"share_type_access:is_public":true},"dynamicProps":false,"dynamicItems":false};
 
 export const v_replaceExportLocationMetadata_body_0 = v_createExportLocationMetadata_body_0;
 export const v_updateExportLocationMetadataItem_body_0 = v_createExportLocationMetadata_body_0;

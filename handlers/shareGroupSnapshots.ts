@@ -19,7 +19,7 @@ import { findShareGroup, lockShareGroup, type ShareGroupRow, sharesOfGroup } fro
 import type { Sql } from '#db/sql.ts';
 import { change } from '#db/transition.ts';
 import { fault } from '#domain/faults.ts';
-import { nextLinks, readOrder } from '#domain/paging.ts';
+import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
 import { shareQueue } from '#domain/services.ts';
 import { shareGroupSnapshotLife } from '#domain/shareGroups.ts';
 import { now } from '#domain/time.ts';
@@ -38,9 +38,13 @@ export const shareGroupSnapshots = {
     return { share_group_snapshot: await visibleShareGroupSnapshot(ctx, path.id) };
   },
 
-  async listShareGroupSnapshotMembers({ ctx, path }) {
+  async listShareGroupSnapshotMembers({ ctx, path, query }) {
+    const { limit, offset } = readPage(query, ctx.settings.osapi_max_limit);
     const { id } = await visibleShareGroupSnapshot(ctx, path.id);
-    return { share_group_snapshot_members: await membersOf(ctx.db, id) };
+    const members = await membersOf(ctx.db, id);
+    return {
+      share_group_snapshot_members: members.slice(offset, limit === null ? undefined : offset + limit),
+    };
   },
 
   async createShareGroupSnapshot({ ctx, body }) {

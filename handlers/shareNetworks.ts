@@ -65,12 +65,12 @@ export const shareNetworks = {
   },
 
   async resetShareNetworkStatus({ ctx, path, body }) {
-    const { id } = await visibleShareNetwork(ctx, path.id, 'share_network:reset_status');
     if (!(networkStatuses as readonly string[]).includes(body.status)) {
       throw fault('invalidInput', {
         reason: `status must be one of ${networkStatuses.join(', ')}; not ${JSON.stringify(body.status)}`,
       });
     }
+    const { id } = await visibleShareNetwork(ctx, path.id, 'share_network:reset_status');
     await ctx.transaction((tx) => setShareNetworkStatus(tx, id, body.status));
   },
 } satisfies Partial<Handlers>;

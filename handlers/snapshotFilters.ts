@@ -16,6 +16,7 @@ export function snapshotConditions(ctx: Ctx, query: Query): Sql[] {
       ? []
       : [snapshotIs.keptByProject()]),
     ...equalities(ctx, query),
+    ...usage(ctx, query),
     ...likes(ctx, query),
     ...metadata(ctx, query),
   ];
@@ -40,8 +41,33 @@ function equalities(ctx: Ctx, query: Query): Sql[] {
   equal('display_description', snapshotIs.described);
   equal('status', snapshotIs.inStatus);
   equal('share_id', snapshotIs.ofShare);
-  equal('size', (text) => (/^\d+$/.test(text) ? snapshotIs.ofSize(text) : snapshotIs.none()));
+  equal('size', (text) => snapshotIs.ofSize(wholeNumber(text)));
   return found;
+}
+
+function wholeNumber(text: string): string {
+  if (/^\d+$/.test(text)) return text;
+  throw fault('invalidQuery', {
+    where: 'size',
+    reason: `must be a whole number, not ${JSON.stringify(text)}`,
+  });
+}
+
+const uses = {
+  any: [],
+  used: [snapshotIs.shared()],
+  unused: [snapshotIs.unshared()],
+} as const;
+
+/** By whether shares were made of a snapshot: for admins alone. */
+function usage(ctx: Ctx, query: Query): readonly Sql[] {
+  if (query.usage === undefined || !ctx.isAdmin) return [];
+  const asked = String(query.usage);
+  if (Object.hasOwn(uses, asked)) return uses[asked as keyof typeof uses];
+  throw fault('invalidQuery', {
+    where: 'usage',
+    reason: `must be any, used or unused, not ${JSON.stringify(asked)}`,
+  });
 }
 
 /** By part of a name or description, where the version knows of it. */

@@ -265,7 +265,17 @@ describe('a list', () => {
     expect((await listed(admin, { all_tenants: '1', project_id: owner.projectId })).names).toHaveLength(3);
   });
 
-  test.each([{ sort_key: 'nonsense' }, { metadata: '[1]' }, { 'name~': '' }, { limit: '-1' }])(
+  test('by whether shares were made of them, for an admin', async () => {
+    const admin = world.caller({ roles: ['admin', 'member', 'reader'] });
+    const all = { all_tenants: '1', share_id: shareId };
+    expect((await listed(admin, { ...all, usage: 'any' })).names).toHaveLength(3);
+    expect((await listed(admin, { ...all, usage: 'unused' })).names).toHaveLength(3);
+    expect((await listed(admin, { ...all, usage: 'used' })).names).toEqual([]);
+    expect((await listed(owner, { usage: 'nonsense' })).names).toHaveLength(3);
+    await expect(listed(admin, { usage: 'nonsense' })).rejects.toMatchObject({ status: 400 });
+  });
+
+  test.each([{ sort_key: 'nonsense' }, { metadata: '[1]' }, { 'name~': '' }, { limit: '-1' }, { size: 'x' }])(
     'by %j is refused',
     async (query) => {
       await expect(listed(owner, query as never)).rejects.toMatchObject({ status: 400 });

@@ -4,9 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, valueAt } from '../replayer/comparison.ts';
-import { freshIdentities, identityNames } from '../replayer/identities.ts';
+import { freshIdentities, type Identities, identityNames } from '../replayer/identities.ts';
 import type { Exchange, Json, RecordedRequest, Until } from '../replayer/recordings.ts';
 import { toWire } from '../replayer/runner.ts';
+import type { Bindings } from '../replayer/templating.ts';
 import type { Wire } from '../replayer/wire.ts';
 
 /** A request of a script. */
@@ -26,7 +27,6 @@ const HEADERS = [
 const POLL_INTERVAL = 250;
 const POLL_LIMIT = 40_000;
 
-/** Fails when a captured id isn't where the script says. */
 export async function record(
   wire: Wire,
   steps: readonly Step[],
@@ -37,15 +37,7 @@ export async function record(
   bindings.set('endpoint', wire.base);
   const exchanges: Exchange[] = [];
   for (const [index, { request, captures, until }] of steps.entries()) {
-    const answer = await ask(wire, toWire(request, identities, bindings), until);
-    for (const [name, place] of Object.entries(captures ?? {})) {
-      const id = valueAt(answer.body, place);
-      if (typeof id !== 'string')
-        throw new Error(
-          `${request.method} ${request.path} answered ${answer.status} without ${place}: ${JSON.stringify(answer.body)}`,
-        );
-      bindings.set(name, id);
-    }
+    const answer = await play(wire, { request, captures, until }, identities, bindings);
     const exchange: Exchange = {
       n: index + 1,
       request,
@@ -61,6 +53,29 @@ export async function record(
     onExchange(exchange);
   }
   return exchanges;
+}
+
+/** Sends a step's request until it is as waited for, and binds what it captures; fails when that isn't there. */
+export async function play(
+  wire: Wire,
+  {
+    request,
+    captures,
+    until,
+  }: { request: RecordedRequest; captures?: Step['captures'] | undefined; until?: Until | undefined },
+  identities: Identities,
+  bindings: Bindings,
+): Promise<Answer> {
+  const answer = await ask(wire, toWire(request, identities, bindings), until);
+  for (const [name, place] of Object.entries(captures ?? {})) {
+    const id = valueAt(answer.body, place);
+    if (typeof id !== 'string')
+      throw new Error(
+        `${request.method} ${request.path} answered ${answer.status} without ${place}: ${JSON.stringify(answer.body)}`,
+      );
+    bindings.set(name, id);
+  }
+  return answer;
 }
 
 async function ask(wire: Wire, request: ReturnType<typeof toWire>, until?: Until): Promise<Answer> {

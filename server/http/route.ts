@@ -1,5 +1,5 @@
 /**
- * The order every request takes: token, path, version, body, operation, project in the path, and the engine.
+ * The order every request takes: token, path, version, action, project in the path, operation, body, and the engine.
  * What fails is thrown as a Fault, or is answered plainly where no operation is known yet.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -73,8 +73,7 @@ async function route(
   if (!found) return send(reply, progress, 200, versionDocument(endpoint));
 
   const query = search === '' ? {} : Object.fromEntries(new URLSearchParams(search));
-  const { operation, params, body } = select(request, found.match, progress);
-  if (found.projectId !== undefined && found.projectId !== caller.projectId) throw fault('wrongProjectInUrl');
+  const { operation, params, body } = select(request, found, progress);
   progress.operation = operation;
   const ctx = new RequestCtx(options.shared, caller, {
     id: progress.requestId,
@@ -88,10 +87,10 @@ async function route(
   return send(reply, progress, ctx.status ?? operation.success, writeAnswer(operation, result, ctx));
 }
 
-/** The operation among those that share this path and method: by action name, then by version. */
+/** The operation among those that share this path and method: by action name, for the caller's project, by version. */
 function select(
   request: FastifyRequest,
-  match: Match,
+  { match, projectId }: Found,
   progress: Progress,
 ): { operation: Operation; params: Record<string, string>; body: unknown } {
   const version = progress.version!;
@@ -109,6 +108,7 @@ function select(
       throw fault('unknownAction', { action: name, version: `2.${version}` }, 400);
     }
   }
+  if (projectId !== undefined && projectId !== progress.caller!.projectId) throw fault('wrongProjectInUrl');
   const candidate = match.candidates.find(({ operation, since, until }) => {
     if (!operation || version < since || version > until) return false;
     if (version < operation.since || version > operation.until) return false;
@@ -126,12 +126,14 @@ function select(
   return { operation, params: paramsFor(match, candidate), body };
 }
 
+interface Found {
+  match: Match;
+  /** as the path has it */
+  projectId?: string;
+}
+
 /** With and without the project id in front; a `.json` at the end, which some clients append, says nothing. */
-function find(
-  method: string,
-  segments: readonly string[],
-  projectId: RegExp,
-): { match: Match; projectId?: string } | undefined {
+function find(method: string, segments: readonly string[], projectId: RegExp): Found | undefined {
   const last = segments.at(-1)!;
   if (last.endsWith('.json'))
     return find(method, segments.with(-1, last.slice(0, -'.json'.length)), projectId);
