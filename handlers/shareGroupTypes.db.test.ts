@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { startWorld, type World } from '#server/local/testing/world.ts';
 import type { Ctx } from './context.ts';
 import { groupSpecs } from './groupSpecs.ts';
+import { shareGroups } from './shareGroups.ts';
 import { shareGroupTypeAccess } from './shareGroupTypeAccess.ts';
 import { shareGroupTypes } from './shareGroupTypes.ts';
 import { shareTypes } from './shareTypes.ts';
@@ -77,6 +78,26 @@ test('without a default type there is none to show', async () => {
   await expect(shareGroupTypes.getDefaultShareGroupType({ ...none, ctx: admin })).rejects.toMatchObject({
     status: 404,
   });
+});
+
+test('the default type is shown as such, and is that of groups that name none', async () => {
+  const { id, name } = await make();
+  Object.assign(admin.settings, { default_share_group_type: name, default_share_type: shareType.name });
+  try {
+    const found = await shareGroupTypes.getDefaultShareGroupType({ ...none, ctx: admin });
+    expect(found.share_group_type).toMatchObject({ id, is_default: true });
+    const { share_group: group } = await shareGroups.createShareGroup({
+      ...none,
+      ctx: world.caller(),
+      body: {},
+    });
+    expect(group).toMatchObject({ share_group_type_id: id, share_types: [shareType.id] });
+    const path = { id };
+    const remove = shareGroupTypes.deleteShareGroupType({ ...none, ctx: admin, path });
+    await expect(remove).rejects.toMatchObject({ status: 400 });
+  } finally {
+    Object.assign(admin.settings, { default_share_group_type: null, default_share_type: null });
+  }
 });
 
 test('a private type is for the projects that it was given to', async () => {
