@@ -2,13 +2,15 @@
  * A btrfs file system inside one sparse file, on a loop device. Opening it finds what an earlier process left:
  * an image, a loop device, a mount. Needs root.
  */
-import { mkdir, open, readdir, rename, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, realpath, rename, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DriverError } from '../driver.ts';
-import { run } from './command.ts';
+import { giveUpIf, run } from './command.ts';
 import { mountAt, unmount } from './mounts.ts';
 
 export interface LoopFileSystem {
+  image: string;
   device: string;
   /** its directory under /sys/fs/btrfs, where the kernel tells quotas */
   sysfs: string;
@@ -23,20 +25,48 @@ export async function openLoop(
 ): Promise<LoopFileSystem> {
   await makeImage(image, size, signal);
   const grown = await growImage(image, size);
-  const device = await attachLoop(image, signal);
   await mkdir(top, { recursive: true });
-  if ((await mountAt(top)) === undefined)
-    await run('mount', ['-t', 'btrfs', '-o', 'noatime', device, top], { signal });
+  const device = await mountImage(image, top, signal);
   if (grown) {
     await run('losetup', ['--set-capacity', device], { signal });
     await run('btrfs', ['filesystem', 'resize', 'max', top], { signal });
   }
-  return { device, sysfs: await findSysfs(device) };
+  return { image, device, sysfs: await findSysfs(device) };
 }
 
 export async function closeLoop(fileSystem: LoopFileSystem, top: string, signal: AbortSignal): Promise<void> {
   await unmount(top, signal);
   await run('losetup', ['--detach', fileSystem.device], { signal });
+  // whoever still looks at the device holds it back; the next to open the image must not find it
+  for (let waited = 0; waited < 5000 && (await holds(fileSystem.device, fileSystem.image)); waited += 50)
+    await sleep(50);
+}
+
+/**
+ * Mounts the image; answers the device. A device that is just being let go may be another image's by the time that
+ * it is mounted: what counts is what it holds afterwards.
+ */
+async function mountImage(image: string, top: string, signal: AbortSignal): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    giveUpIf(signal, 'mounting the shares');
+    const device = await attachLoop(image, signal);
+    if ((await mountAt(top)) !== undefined) return device;
+    try {
+      await run('mount', ['-t', 'btrfs', '-o', 'noatime', device, top], { signal });
+      if (await holds(device, image)) return device;
+      await unmount(top, signal);
+    } catch (error) {
+      if (signal.aborted || (await holds(device, image))) throw error;
+    }
+    if (attempt === 10) throw new DriverError('failed', `${device} was taken from ${image} again and again`);
+    await sleep(100);
+  }
+}
+
+/** Whether the loop device is that of the image. */
+async function holds(device: string, image: string): Promise<boolean> {
+  const file = await readFile(`/sys/block/${basename(device)}/loop/backing_file`, 'utf8').catch(() => '');
+  return file.trim() === (await realpath(image).catch(() => image));
 }
 
 /** The name appears when the file system is whole. */
