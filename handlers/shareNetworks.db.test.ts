@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { startWorld, type World } from '#server/local/testing/world.ts';
 import type { Ctx } from './context.ts';
-import { shareNetworkSubnetMetadata } from './shareNetworkSubnetMetadata.ts';
 import { shareNetworkSubnets } from './shareNetworkSubnets.ts';
 import { shareNetworks } from './shareNetworks.ts';
 
@@ -217,99 +216,4 @@ test('lists are narrowed by what networks and their subnets are', async () => {
     await expect(names(owner, query as never)).rejects.toMatchObject({ status: 400 });
   const detail = await shareNetworks.listShareNetworksDetail({ ...none, ctx: owner, query: {} as never });
   expect(detail.share_networks).toMatchObject([{ ...neutron, nova_net_id: null }, { neutron_net_id: null }]);
-});
-
-test('subnets are added, shown with their network, and removed', async () => {
-  const { owner, stranger, projectId } = people();
-  const network = await make(owner, { name: 'n' });
-  const made = await addSubnet(owner, network.id, {
-    ...neutron,
-    availability_zone: 'nova',
-    metadata: { a: 'b' },
-  });
-  expect(made).toMatchObject({
-    ...neutron,
-    availability_zone: 'nova',
-    metadata: { a: 'b' },
-    share_network_id: network.id,
-    share_network_name: 'n',
-  });
-  const path = at(network.id, made.id);
-  const one = await shareNetworkSubnets.getShareNetworkSubnet({ ...none, ctx: owner, path });
-  expect(one.share_network_subnet).toEqual(made);
-  const all = await shareNetworkSubnets.listShareNetworkSubnets({ ...none, ctx: owner, path });
-  expect(all.share_network_subnets.map(({ id }) => id)).toEqual([subnetOf(network), made.id]);
-  // a subnet is not there under another network
-  const other = await make(owner);
-  for (const wrong of [at(other.id, made.id), at(network.id, 'nope'), at('nope', made.id)]) {
-    await expect(
-      shareNetworkSubnets.getShareNetworkSubnet({ ...none, ctx: owner, path: wrong }),
-    ).rejects.toMatchObject({ status: 404 });
-    await expect(
-      shareNetworkSubnets.deleteShareNetworkSubnet({ ...none, ctx: owner, path: wrong }),
-    ).rejects.toMatchObject({ status: 404 });
-  }
-  await expect(
-    shareNetworkSubnets.deleteShareNetworkSubnet({ ...none, ctx: stranger, path }),
-  ).rejects.toMatchObject({ status: 404 });
-  await expect(
-    shareNetworkSubnets.deleteShareNetworkSubnet({
-      ...none,
-      ctx: world.caller({ projectId, roles: ['reader'] }),
-      path,
-    }),
-  ).rejects.toMatchObject({ status: 403 });
-  await server(made.id);
-  await expect(
-    shareNetworkSubnets.deleteShareNetworkSubnet({ ...none, ctx: owner, path }),
-  ).rejects.toMatchObject({ status: 409 });
-  await world.db
-    .run`UPDATE share_server_share_network_subnet_mappings SET deleted = id WHERE share_network_subnet_id = ${made.id}`;
-  await shareNetworkSubnets.deleteShareNetworkSubnet({ ...none, ctx: owner, path });
-  expect(await show(owner, network.id)).toMatchObject({ share_network_subnets: [{ id: subnetOf(network) }] });
-});
-
-test('several subnets in one zone take a version that knows of them', async () => {
-  const { owner, projectId } = people();
-  const { id } = await make(owner);
-  const earlier = world.caller({ projectId, version: 69 });
-  await expect(addSubnet(earlier, id)).rejects.toMatchObject({ status: 409 });
-  await addSubnet(earlier, id, { availability_zone: 'nova' });
-  await addSubnet(owner, id);
-  expect((await show(owner, id)).share_network_subnets).toHaveLength(3);
-  await expect(addSubnet(owner, id, { neutron_net_id: 'x' })).rejects.toMatchObject({ status: 400 });
-  await expect(addSubnet(owner, id, { availability_zone: 'mars' })).rejects.toMatchObject({ status: 400 });
-});
-
-test('metadata of a subnet is written, replaced and removed by those who may', async () => {
-  const { owner, stranger, reader } = people();
-  const network = await make(owner);
-  const path = { share_network_id: network.id, resource_id: subnetOf(network), key: 'a' };
-  const on = (ctx: Ctx, body?: Record<string, string>) => ({ ...none, ctx, path, body: body as never });
-  const md = shareNetworkSubnetMetadata;
-  await md.createShareNetworkSubnetMetadata(on(owner, { a: 'b', c: 'd' }));
-  expect(await md.createShareNetworkSubnetMetadata(on(owner, { e: 'f' }))).toEqual({ metadata: { e: 'f' } });
-  expect(await md.listShareNetworkSubnetMetadata(on(reader))).toEqual({
-    metadata: { a: 'b', c: 'd', e: 'f' },
-  });
-  expect(await md.getShareNetworkSubnetMetadataItem(on(owner))).toEqual({ meta: { a: 'b' } });
-  await md.updateShareNetworkSubnetMetadataItem(on(owner, { a: 'x' }));
-  await expect(md.updateShareNetworkSubnetMetadataItem(on(owner, { q: 'x' }))).rejects.toMatchObject({
-    status: 400,
-  });
-  expect(await md.replaceShareNetworkSubnetMetadata(on(owner, { a: 'z' }))).toEqual({ metadata: { a: 'z' } });
-  await md.deleteShareNetworkSubnetMetadataItem(on(owner));
-  await expect(md.deleteShareNetworkSubnetMetadataItem(on(owner))).rejects.toMatchObject({ status: 404 });
-  await expect(md.getShareNetworkSubnetMetadataItem(on(owner))).rejects.toMatchObject({ status: 404 });
-  for (const operation of Object.values(md)) {
-    const call = operation as (request: never) => Promise<unknown>;
-    await expect(call(on(stranger, { a: 'b' }) as never)).rejects.toMatchObject({ status: 404 });
-  }
-  for (const write of [
-    md.createShareNetworkSubnetMetadata,
-    md.replaceShareNetworkSubnetMetadata,
-    md.updateShareNetworkSubnetMetadataItem,
-  ])
-    await expect(write(on(reader, { a: 'b' }))).rejects.toMatchObject({ status: 403 });
-  await expect(md.deleteShareNetworkSubnetMetadataItem(on(reader))).rejects.toMatchObject({ status: 403 });
 });
