@@ -20,7 +20,7 @@ import { shareQueue } from '#domain/services.ts';
 import { serviceJobs, shareLife } from '#domain/shares.ts';
 import { DriverError, type ExportLocation } from '#drivers/driver.ts';
 import { isServed } from './ensure.ts';
-import { job, minutes, type Run } from './job.ts';
+import { job, minutes, type Run, writeMidway } from './job.ts';
 import { ensureServers } from './shareServers.ts';
 import { driverOf, tellOfShare } from './shares.ts';
 
@@ -87,9 +87,9 @@ const ensureShare = job<Subject, ExportLocation[] | null>({
 });
 
 /** Only a share that nothing else is at work on shows that it is ensured. */
-async function mark(instance: InstanceRow, { tools }: Run): Promise<void> {
+async function mark(instance: InstanceRow, run: Run): Promise<void> {
   try {
-    await tools.db.transaction((tx) => change(tx, shareLife.ensure, instanceSubject(instance.id)));
+    await writeMidway(run, (tx) => change(tx, shareLife.ensure, instanceSubject(instance.id)));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
   }

@@ -3,7 +3,7 @@
  * outbox row. It may be run twice, or be killed and run again, at any point.
  */
 import type { Db, Tx } from '#db/connection.ts';
-import type { OutboxRow, Sendable } from '#db/outbox.ts';
+import { lockJob, type OutboxRow, type Sendable } from '#db/outbox.ts';
 import type { NetworkPlugin } from '#domain/network.ts';
 import type { BackendReport } from '#domain/services.ts';
 import type { Driver } from '#drivers/driver.ts';
@@ -34,6 +34,20 @@ export interface Networks {
   tenant: NetworkPlugin;
   /** of the administrators' network, where there is one */
   admin: NetworkPlugin | null;
+}
+
+/** Thrown in a run whose job another run has ended or handed on meanwhile: there is nothing left for it to do. */
+export class Superseded extends Error {}
+
+/**
+ * Writes in the middle of a job. Only while it is this run's: a late one would write over what came of the job.
+ * Throws Superseded, which ends the run.
+ */
+export function writeMidway<T>({ tools, row }: Run, write: (tx: Tx) => Promise<T>): Promise<T> {
+  return tools.db.transaction(async (tx) => {
+    if (!(await lockJob(tx, row))) throw new Superseded();
+    return write(tx);
+  });
 }
 
 /** What all jobs of a process share. */

@@ -10,7 +10,7 @@ import {
   type TestDatabase,
   type TestRedis,
 } from '../server/local/testing/services.ts';
-import { type AnyJob, type Job, job, type Tools } from './job.ts';
+import { type AnyJob, type Job, job, type Tools, writeMidway } from './job.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { type Runner, runJob, startRunner } from './runner.ts';
 
@@ -217,6 +217,31 @@ test('a subject that is gone ends its job', async () => {
   const id = await add(resource);
   await runJob(id, jobsOf(testJob({ load: async () => undefined })), tools(), never);
   expect((await outboxDepth(db)).depth).toBe(0);
+});
+
+test('a run that another one has overtaken writes nothing midway, undoes nothing and ends', async () => {
+  const id = await add();
+  const [write, undo, fail] = [jest.fn(async () => {}), jest.fn(async () => {}), jest.fn(async () => {})];
+  const overtaken = testJob({
+    undo,
+    fail,
+    perform: async (_subject, run) => {
+      await db.run`DELETE FROM shoal_outbox WHERE id = ${id}`;
+      await writeMidway(run, write);
+    },
+  });
+  await runJob(id, jobsOf(overtaken), tools(), never);
+  const broken = await add();
+  const failing = testJob({
+    undo,
+    fail,
+    perform: async () => {
+      await db.run`DELETE FROM shoal_outbox WHERE id = ${broken}`;
+      throw new DriverError('failed', 'it is gone');
+    },
+  });
+  await runJob(broken, jobsOf(failing), tools(), never);
+  for (const never of [write, undo, fail]) expect(never).not.toHaveBeenCalled();
 });
 
 test('a row that has been handed on to another queue is left to that one', async () => {

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { DatabaseAway, isDeadlock, type Tx } from '#db/connection.ts';
 import { countAttempt, finishJob, forwardJob, loadJob, lockJob, type OutboxRow } from '#db/outbox.ts';
 import { DriverError } from '#drivers/driver.ts';
-import { type AnyJob, type Requester, type Run, type Tools, TryAgain } from './job.ts';
+import { type AnyJob, type Requester, type Run, Superseded, type Tools, TryAgain } from './job.ts';
 
 /**
  * A job that was begun this often is ended as failed: it brings its process down each time, or what it waits for
@@ -115,6 +115,7 @@ async function attempt(
   } catch (error) {
     if (error instanceof TryAgain && !error.counts && counted)
       await countAttempt(run.tools.db, run.row.id, -1);
+    if (error instanceof Superseded) return 'done';
     if (stopping.aborted || isPassing(error)) throw error;
     await fail(
       job,
@@ -143,7 +144,8 @@ async function fail(job: AnyJob, subject: unknown, error: unknown, run: Run): Pr
     error: describe(error),
   });
   try {
-    await job.undo?.(subject, { ...run, signal: AbortSignal.timeout(60_000) });
+    // What another run has made meanwhile is not to be undone.
+    if (await isStillThere(run)) await job.undo?.(subject, { ...run, signal: AbortSignal.timeout(60_000) });
   } catch (undoError) {
     log('error', 'what a failed job left could not be undone', {
       kind: run.row.kind,
@@ -163,6 +165,11 @@ async function end(run: Run, write: (tx: Tx) => Promise<boolean>): Promise<void>
     if (!(await lockJob(tx, run.row))) return;
     if (await write(tx)) await finishJob(tx, run.row.id);
   });
+}
+
+async function isStillThere({ tools, row }: Run): Promise<boolean> {
+  const now = await loadJob(tools.db, row.id);
+  return now?.kind === row.kind && now.queue === row.queue;
 }
 
 /** Errors of the moment, not of the job: the database away, a deadlock that outlasted its retries. */

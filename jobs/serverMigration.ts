@@ -28,7 +28,7 @@ import {
 import { shareQueue } from '#domain/services.ts';
 import { ACTIVE, MIGRATING_TO, migrationJobs, serverLife, serverTask } from '#domain/shareServers.ts';
 import { DriverError, type ExportLocation, type ShareServerMigration } from '#drivers/driver.ts';
-import { job, minutes, type Requester, type Run, type Tools } from './job.ts';
+import { job, minutes, type Requester, type Run, type Tools, writeMidway } from './job.ts';
 import { serversOf } from './serverPorts.ts';
 import { beginDeletion, type SetUp, setUp, takeDown } from './shareServers.ts';
 
@@ -107,7 +107,7 @@ export const startMigration = job<DrivenServer, SetUp>({
 /** The row of the server that is moved to: written by the first run, found by others. */
 async function destinationRow(source: DrivenServer, run: Run): Promise<DrivenServer> {
   const { destinationId: id, host, subnetIds } = askedOf(run);
-  await run.tools.db.transaction(async (tx) => {
+  await writeMidway(run, async (tx) => {
     await lockShareServer(tx, source.id);
     if (await findShareServer(tx, id)) return;
     await insertShareServer(tx, {

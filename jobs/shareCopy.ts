@@ -19,7 +19,7 @@ import type { AccessRuleResult, ExportLocation } from '#drivers/driver.ts';
 import { type Attached, attachShare, Detached, enqueueDetach, openTree } from './data/attach.ts';
 import { copyTree } from './data/copy.ts';
 import { progressWriter } from './data/progress.ts';
-import { job, minutes, type Run } from './job.ts';
+import { job, minutes, type Run, writeMidway } from './job.ts';
 import {
   bothOf,
   countAsType,
@@ -84,7 +84,7 @@ const attachSource = job<Moving, Attached>({
   load: movingOf,
   async perform({ source }, run) {
     const { db } = run.tools;
-    await db.transaction((tx) => castToReadOnly(tx, source.id, true));
+    await writeMidway(run, (tx) => castToReadOnly(tx, source.id, true));
     const rules = await heldRules(db, source.id);
     await driverOf(run, source).access.sync(backendShare(source), rules, run.signal);
     return attachShare(run, source, 'ro');
