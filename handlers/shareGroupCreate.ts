@@ -118,7 +118,7 @@ async function writeShare(
 
 async function check(ctx: Ctx, asked: Asked): Promise<Plan> {
   refuseWithSource(asked);
-  const zone = asked.availability_zone === undefined ? null : await zoneOf(ctx, asked.availability_zone);
+  const zone = asked.availability_zone == null ? null : await zoneOf(ctx, asked.availability_zone);
   const type = await groupTypeOf(ctx, asked);
   if (asked.source_share_group_snapshot_id) {
     const source = await sourceOf(ctx, asked.source_share_group_snapshot_id);
@@ -148,8 +148,8 @@ function refuseWithSource(asked: Asked): void {
   }
 }
 
-async function zoneOf(ctx: Ctx, nameOrId: string | null) {
-  const zone = nameOrId === null ? undefined : await findAvailabilityZone(ctx.db, nameOrId);
+async function zoneOf(ctx: Ctx, nameOrId: string) {
+  const zone = await findAvailabilityZone(ctx.db, nameOrId);
   if (!zone) throw fault('availabilityZoneNotFound', { name: nameOrId });
   return zone;
 }

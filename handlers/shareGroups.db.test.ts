@@ -15,7 +15,7 @@ afterEach(() => at.world.rebuild());
 describe('a group', () => {
   test('is placed, made, counted, renamed, and removed without a trace', async () => {
     const owner = at.world.caller();
-    const made = await at.createGroup(owner, { name: 'trio', description: 'd' });
+    const made = await at.createGroup(owner, { name: 'trio', description: 'd', availability_zone: null });
     expect(made).toMatchObject({ status: 'creating', name: 'trio', host: null, share_types: [at.shareType] });
     expect(await at.world.work(made.id)).toEqual(['shareGroup.create', 'shareGroup.provision']);
     const shown = await at.showGroup(owner, made.id);

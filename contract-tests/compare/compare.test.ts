@@ -135,6 +135,8 @@ describe('explaining', () => {
 
   test('docs/differences.md says them', () => {
     const page = readPage();
-    expect(withTables(page)).toBe(page);
+    // Tables are aligned by the formatter.
+    const plain = (text: string) => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---');
+    expect(plain(withTables(page))).toBe(plain(page));
   });
 });
