@@ -32,6 +32,11 @@ async function live(share: BackendShare): Promise<void> {
   await driver
     .manage!.share({ ...share, exportLocations: [{ path, isAdminOnly: false }] }, {}, soon())
     .catch(() => {});
+  await driver.manage!.snapshot!(
+    { ...snapshot, providerLocation: `snapshots/${snapshot.id}` },
+    {},
+    soon(),
+  ).catch(() => {});
   for (;;) {
     if (server) await driver.servers!.setup(server, soon());
     await driver.snapshots!.delete(snapshot, soon());
