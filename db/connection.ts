@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
 import { fault } from '#domain/faults.ts';
+import { away, DatabaseAway, isDeadlock } from './databaseAway.ts';
 import { type Sql, type SqlValue, sql } from './sql.ts';
 
 /** Where statements can be run: the pool, or a transaction. */
@@ -37,35 +38,6 @@ export interface Db extends Queries {
   close(): Promise<void>;
 }
 
-/** The database can't be reached, or went away meanwhile: asking again may help. `code` is the driver's. */
-export class DatabaseAway extends Error {
-  readonly code: string;
-  constructor(message: string, code: string, options?: { cause: unknown }) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
-/** Codes of connections that could not be made or were lost. */
-const AWAY = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'ETIMEDOUT',
-  'EPIPE',
-  'PROTOCOL_CONNECTION_LOST',
-]);
-/** The server is shutting down, or ended the connection. */
-const SHUTDOWN = new Set([1053, 1927]);
-
-function away(error: Error): Error {
-  const { code = '', errno = 0 } = error as { code?: string; errno?: number };
-  if (!AWAY.has(code) && !SHUTDOWN.has(errno)) return error;
-  return new DatabaseAway(error.message, AWAY.has(code) ? code : 'PROTOCOL_CONNECTION_LOST', {
-    cause: error,
-  });
-}
-
 export interface DatabaseAddress {
   host: string;
   port: number;
@@ -79,7 +51,6 @@ export interface DatabaseAddress {
   deadlineMs?: number;
 }
 
-const DEADLOCK = new Set([1213, 1205, 1020]);
 const TRANSACTION_ATTEMPTS = 8;
 const SESSION = [
   "SET NAMES utf8mb3, SESSION character_set_results = 'utf8mb4'",
@@ -248,11 +219,6 @@ function answered<T>(
       else resolve(result);
     });
   });
-}
-
-/** Two transactions stood in each other's way, or one waited too long for a lock. */
-export function isDeadlock(error: unknown): boolean {
-  return DEADLOCK.has((error as { errno?: number }).errno ?? 0);
 }
 
 async function retried<T>(pool: Pool, work: (tx: Tx) => Promise<T>, counter: Counter): Promise<T> {

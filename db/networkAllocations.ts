@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { NetworkPort } from '#domain/backend.ts';
 import { NetworkError, type PortLabel, type PortPlace, type PortStore } from '#domain/network.ts';
-import { type Db, isDeadlock, type Queries } from './connection.ts';
+import type { Db, Queries } from './connection.ts';
+import { isDeadlock } from './databaseAway.ts';
 import { int, join, list, sql } from './sql.ts';
 
 export interface PortRow extends NetworkPort {

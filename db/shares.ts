@@ -4,7 +4,7 @@ import type { Schemas } from '#generated/handlers.ts';
 import type { Queries, Tx } from './connection.ts';
 import { flag, json, jsonRow, parseRows, time } from './jsonRow.ts';
 import { limited } from './paging.ts';
-import { and, int, join, list, type Sql, sql } from './sql.ts';
+import { and, join, type Sql, sql } from './sql.ts';
 
 export interface ShareRow {
   id: string;
@@ -288,31 +288,6 @@ export async function updateShare(
 /** The phase of something long, or null for none. */
 export async function setTaskState(tx: Tx, id: string, state: string | null): Promise<void> {
   await tx.run`UPDATE shares SET task_state = ${state}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${id} AND deleted = 'False'`;
-}
-
-/** Puts a share into the recycle bin for `seconds`, if it isn't there and its status allows; answers whether it did. */
-export async function softDelete(
-  tx: Tx,
-  id: string,
-  seconds: number,
-  statuses: readonly string[],
-): Promise<boolean> {
-  const { affected } = await tx.run`
-    UPDATE shares SET is_soft_deleted = 1, scheduled_to_be_deleted_at = UTC_TIMESTAMP() + INTERVAL ${int(seconds)} SECOND
-    WHERE id = ${id} AND is_soft_deleted = 0 AND deleted = 'False' AND EXISTS (
-      SELECT 1 FROM share_instances i WHERE i.share_id = shares.id AND i.deleted = 'False' AND i.status IN (${list(statuses)}))`;
-  return affected > 0;
-}
-
-/** Takes a share out of the recycle bin. */
-export async function restore(tx: Tx, id: string): Promise<void> {
-  await tx.run`UPDATE shares SET is_soft_deleted = 0, scheduled_to_be_deleted_at = NULL WHERE id = ${id} AND is_soft_deleted = 1`;
-}
-
-/** Shares whose time in the recycle bin is over. */
-export function expiredSoftDeleted(db: Queries): Promise<{ id: string }[]> {
-  return db.rows`SELECT id FROM shares WHERE deleted = 'False' AND is_soft_deleted = 1 AND scheduled_to_be_deleted_at < UTC_TIMESTAMP()
-    ORDER BY scheduled_to_be_deleted_at LIMIT 1000`;
 }
 
 /** The size the share has now, GiB. */

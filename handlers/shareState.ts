@@ -1,8 +1,9 @@
 /** What admins and the recycle bin do to a share's state. */
 import { withQuota } from '#db/quotas.ts';
+import { restore, softDelete } from '#db/recycleBin.ts';
 import { hasLocks, holdersOf } from '#db/shareHolds.ts';
 import { setInstanceStatus } from '#db/shareInstanceLists.ts';
-import { lockShare, restore, setTaskState, softDelete } from '#db/shares.ts';
+import { lockShare, setTaskState } from '#db/shares.ts';
 import { fault } from '#domain/faults.ts';
 import { softDeletable } from '#domain/shares.ts';
 import type { Handlers } from './request.ts';

@@ -1,6 +1,8 @@
 /** Shares whose time in the recycle bin is over are deleted, as their owners would have. */
+
+import { expiredSoftDeleted } from '#db/recycleBin.ts';
 import { beginShareDeletion } from '#db/shareDeletion.ts';
-import { expiredSoftDeleted, findShare, lockShare } from '#db/shares.ts';
+import { findShare, lockShare } from '#db/shares.ts';
 import { Fault } from '#domain/faults.ts';
 import type { Tools } from './job.ts';
 

@@ -1,7 +1,8 @@
 /** Runs jobs: one BullMQ worker for each queue that this process serves. */
 import { type Job as BullJob, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { DatabaseAway, isDeadlock, type Tx } from '#db/connection.ts';
+import type { Tx } from '#db/connection.ts';
+import { DatabaseAway, isDeadlock } from '#db/databaseAway.ts';
 import { countAttempt, finishJob, forwardJob, loadJob, lockJob, type OutboxRow } from '#db/outbox.ts';
 import { DriverError } from '#drivers/driver.ts';
 import { type AnyJob, type Requester, type Run, Superseded, type Tools, TryAgain } from './job.ts';

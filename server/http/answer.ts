@@ -1,6 +1,6 @@
 /** Sending answers, refusals and what went wrong. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DatabaseAway } from '#db/connection.ts';
+import { DatabaseAway } from '#db/databaseAway.ts';
 import { Fault, fault } from '#domain/faults.ts';
 import type { Identity } from '../identity/identity.ts';
 import { faultBody, plainBody, unauthorizedBody } from './faults.ts';

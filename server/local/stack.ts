@@ -42,10 +42,12 @@ export interface Stack {
 const serverDirectory = resolve(import.meta.dirname, '..');
 /** An identity that may see everything; noauth believes it. */
 /**
- * Bounds that are never reached and keep memory small all the same: V8 lets a heap grow by what it may become, and
+ * A bound that is never reached and keeps memory small all the same: V8 lets a heap grow by what it may become, and
  * what it holds outside of the heap with it.
  */
-const smallHeap = ['--max-semi-space-size=4', '--max-old-space-size=512'];
+const boundedHeap = '--max-old-space-size=512';
+/** Workers mostly wait: a small nursery does. The API's long lists would outlive one, and be collected twice. */
+const smallNursery = '--max-semi-space-size=4';
 
 const adminToken = 'shoal:5a0a1:admin,member,reader';
 
@@ -175,8 +177,12 @@ class RunningStack {
   }
 
   private async startProcesses(port: number, configFile: string): Promise<void> {
-    const worker = (role: string) => [...smallHeap, ...this.program('worker', configFile, '--roles', role)];
-    const api = [...smallHeap, ...this.program('api', configFile)];
+    const worker = (role: string) => [
+      boundedHeap,
+      smallNursery,
+      ...this.program('worker', configFile, '--roles', role),
+    ];
+    const api = [boundedHeap, ...this.program('api', configFile)];
     const healthy = async () => (await get(`http://127.0.0.1:${port}/healthcheck`)).ok;
     const starts = await Promise.allSettled([
       this.startPart('api', api, healthy),
