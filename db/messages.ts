@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Order, Page } from '#domain/paging.ts';
 import { messageActions, messageDetails } from '#generated/messages.ts';
 import type { Queries } from './connection.ts';
-import { limited } from './paging.ts';
+import { limited, ordered } from './paging.ts';
 import { and, int, sql } from './sql.ts';
 
 export type MessageAction = keyof typeof messageActions;
@@ -109,11 +109,9 @@ export async function listMessages(db: Queries, query: MessageQuery): Promise<Me
     ...(since === undefined ? [] : [sql`created_at >= ${since}`]),
     ...(before === undefined ? [] : [sql`created_at <= ${before}`]),
   ];
-  const way = order.direction === 'asc' ? sql`ASC` : sql`DESC`;
-  const column = sortColumns[order.key as keyof typeof sortColumns];
   const rows = await db.rows<MessageRow>`
     SELECT ${columns} FROM messages WHERE deleted = 'False'${and(where)}
-    ORDER BY ${column} ${way}, created_at ${way}, id ${way} ${limited(page)}`;
+    ${ordered(sortColumns, order)} ${limited(page)}`;
   return rows.map(messageRow);
 }
 

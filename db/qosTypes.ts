@@ -4,7 +4,7 @@ import type { Queries, Tx } from './connection.ts';
 import { unlessTaken } from './duplicates.ts';
 import { json, jsonRow, parseRows, time } from './jsonRow.ts';
 import { containing } from './like.ts';
-import { limited } from './paging.ts';
+import { limited, ordered } from './paging.ts';
 import { and, join, list, type Sql, sql } from './sql.ts';
 
 export interface QosTypeRow {
@@ -68,11 +68,9 @@ export async function listQosTypes(
   db: Queries,
   { where, order, page }: { where: Sql[]; order: Order; page: Page },
 ): Promise<QosTypeRow[]> {
-  const way = order.direction === 'asc' ? sql`ASC` : sql`DESC`;
-  const column = sortColumns[order.key as keyof typeof sortColumns];
   const rows = await db.rows<Raw>`
     SELECT ${columns} FROM qos_types q WHERE q.deleted = 'False'${and(where)}
-    ORDER BY ${column} ${way}, q.created_at ${way}, q.id ${way} ${limited(page)}`;
+    ${ordered(sortColumns, order, sql`q.`)} ${limited(page)}`;
   return parseRows<QosTypeRow>(rows);
 }
 

@@ -2,7 +2,7 @@
 import type { Order, Page } from '#domain/paging.ts';
 import type { LockContext, LockedAction, LockedType } from '#domain/resourceLocks.ts';
 import type { Queries, Tx } from './connection.ts';
-import { limited } from './paging.ts';
+import { limited, ordered } from './paging.ts';
 import { and, type Sql, sql } from './sql.ts';
 
 export interface ResourceLockRow {
@@ -61,11 +61,9 @@ export interface ResourceLockQuery {
 
 /** A page of locks. */
 export function listResourceLocks(db: Queries, query: ResourceLockQuery): Promise<ResourceLockRow[]> {
-  const way = query.order.direction === 'asc' ? sql`ASC` : sql`DESC`;
-  const column = sortColumns[query.order.key as keyof typeof sortColumns];
   return db.rows`
     SELECT ${columns} FROM resource_locks WHERE deleted = 'False'${and(conditions(query))}
-    ORDER BY ${column} ${way}, created_at ${way}, id ${way} ${limited(query.page)}`;
+    ${ordered(sortColumns, query.order)} ${limited(query.page)}`;
 }
 
 /** How many locks the list has, pages aside. */

@@ -1,8 +1,10 @@
 /** Security services, and the share networks that each is tied to. Rows have the API's names. */
+
 import type { Page } from '#domain/paging.ts';
 import type { Queries, Tx } from './connection.ts';
 import { json, jsonRow, parseRows, time } from './jsonRow.ts';
-import { and, int, join, name, nothing, type Sql, sql } from './sql.ts';
+import { and, int, name, nothing, type Sql, sql } from './sql.ts';
+import { updateRow } from './updateRow.ts';
 
 /** What describes a service; the password is the tenant's secret, shown to those who may see the service. */
 export interface SecurityServiceFields {
@@ -97,16 +99,12 @@ export async function insertSecurityService(
 }
 
 /** Changes what is given, leaves what is undefined. */
-export async function updateSecurityService(
+export function updateSecurityService(
   tx: Tx,
   id: string,
   set: { [Field in keyof SecurityServiceFields]?: SecurityServiceFields[Field] | undefined },
 ): Promise<void> {
-  const changes = Object.entries(set).flatMap(([field, value]) =>
-    value === undefined ? [] : [sql`${name(field)} = ${value}`],
-  );
-  const all = join([...changes, sql`updated_at = UTC_TIMESTAMP(6)`], ', ');
-  await tx.run`UPDATE security_services SET ${all} WHERE id = ${id} AND deleted = 'False'`;
+  return updateRow(tx, 'security_services', id, set);
 }
 
 /** Locks a service until the transaction ends; false when there is none. */

@@ -1,9 +1,11 @@
 /** Backups: lists, one, making one, what its jobs write down. Rows have the API's names. */
+
 import type { Order, Page } from '#domain/paging.ts';
 import type { Queries, Tx } from './connection.ts';
 import { containing } from './like.ts';
-import { limited } from './paging.ts';
-import { and, join, name, type Sql, sql } from './sql.ts';
+import { limited, ordered } from './paging.ts';
+import { and, name, type Sql, sql } from './sql.ts';
+import { updateRow } from './updateRow.ts';
 
 export interface ShareBackupRow {
   id: string;
@@ -80,11 +82,9 @@ export function listBackups(
   db: Queries,
   { where, order, page }: { where: Sql[]; order: Order; page: Page },
 ): Promise<ShareBackupRow[]> {
-  const way = order.direction === 'asc' ? sql`ASC` : sql`DESC`;
-  const column = sortColumns[order.key as keyof typeof sortColumns];
   return db.rows`
     SELECT ${columns} FROM ${tables} WHERE b.deleted = 'False'${and(where)}
-    ORDER BY ${column} ${way}, b.created_at ${way}, b.id ${way} ${limited(page)}`;
+    ${ordered(sortColumns, order, sql`b.`)} ${limited(page)}`;
 }
 
 export interface NewBackup {
@@ -109,22 +109,12 @@ export async function insertBackup(tx: Tx, backup: NewBackup): Promise<void> {
 }
 
 /** Changes what is given, leaves what is undefined. */
-export async function updateBackup(
+export function updateBackup(
   tx: Tx,
   id: string,
   set: { name?: string | null | undefined; description?: string | null | undefined },
 ): Promise<void> {
-  const changes = [
-    ...(set.name === undefined ? [] : [sql`display_name = ${set.name}`]),
-    ...(set.description === undefined ? [] : [sql`display_description = ${set.description}`]),
-    sql`updated_at = UTC_TIMESTAMP()`,
-  ];
-  await tx.run`UPDATE share_backups SET ${join(changes, ', ')} WHERE id = ${id} AND deleted = 'False'`;
-}
-
-/** Sets the status by hand. */
-export async function setBackupStatus(tx: Tx, id: string, status: string): Promise<void> {
-  await tx.run`UPDATE share_backups SET status = ${status}, updated_at = UTC_TIMESTAMP() WHERE id = ${id} AND deleted = 'False'`;
+  return updateRow(tx, 'share_backups', id, { display_name: set.name, display_description: set.description });
 }
 
 /** The data service has it in hand from now on; of several, the one heard of last. */

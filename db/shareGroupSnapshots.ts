@@ -2,14 +2,16 @@
  * Share group snapshots. Their members are snapshot instances that belong to no snapshot but to the group's: one for
  * each share that the group had.
  */
+
 import type { Order, Page } from '#domain/paging.ts';
 import type { Queries, Tx } from './connection.ts';
 import { json, jsonRow, parseRows, time } from './jsonRow.ts';
-import { limited } from './paging.ts';
+import { limited, ordered } from './paging.ts';
 import { findInstance } from './shareInstances.ts';
 import type { DrivenSnapshot } from './snapshots.ts';
 import { and, join, type Sql, sql } from './sql.ts';
 import type { Subject } from './transition.ts';
+import { updateRow } from './updateRow.ts';
 
 export interface ShareGroupSnapshotRow {
   id: string;
@@ -84,11 +86,9 @@ export async function listShareGroupSnapshots(
   db: Queries,
   { where, order, page }: { where: Sql[]; order: Order; page: Page },
 ): Promise<ShareGroupSnapshotRow[]> {
-  const way = order.direction === 'asc' ? sql`ASC` : sql`DESC`;
-  const column = sortColumns[order.key as keyof typeof sortColumns];
   const rows = await db.rows<Raw>`
     SELECT ${columns} FROM share_group_snapshots s WHERE s.deleted = 'False'${and(where)}
-    ORDER BY ${column} ${way}, s.created_at ${way}, s.id ${way} ${limited(page)}`;
+    ${ordered(sortColumns, order, sql`s.`)} ${limited(page)}`;
   return parseRows<ShareGroupSnapshotRow>(rows);
 }
 
@@ -143,23 +143,12 @@ export async function insertShareGroupSnapshot(tx: Tx, snapshot: NewShareGroupSn
 }
 
 /** Changes what is given, leaves what is undefined. */
-export async function updateShareGroupSnapshot(
+export function updateShareGroupSnapshot(
   tx: Tx,
   id: string,
   set: { name?: string | null | undefined; description?: string | null | undefined },
 ): Promise<void> {
-  const changes = [
-    ...(set.name === undefined ? [] : [sql`name = ${set.name}`]),
-    ...(set.description === undefined ? [] : [sql`description = ${set.description}`]),
-    sql`updated_at = UTC_TIMESTAMP(6)`,
-  ];
-  await tx.run`UPDATE share_group_snapshots SET ${join(changes, ', ')} WHERE id = ${id} AND deleted = 'False'`;
-}
-
-/** Sets the status by hand, whatever it was. */
-export async function setShareGroupSnapshotStatus(tx: Tx, id: string, status: string): Promise<void> {
-  await tx.run`
-    UPDATE share_group_snapshots SET status = ${status}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${id} AND deleted = 'False'`;
+  return updateRow(tx, 'share_group_snapshots', id, { name: set.name, description: set.description });
 }
 
 export const shareGroupSnapshotSubject = (id: string): Subject => ({

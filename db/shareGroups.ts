@@ -1,13 +1,15 @@
 /** Share groups: lists, one, making one, driving one. Rows have the API's names. */
+
 import { randomUUID } from 'node:crypto';
 import type { BackendGroup } from '#domain/backend.ts';
 import type { Order, Page } from '#domain/paging.ts';
 import type { Queries, Tx } from './connection.ts';
 import { json, jsonRow, parseRows, time } from './jsonRow.ts';
 import { containing } from './like.ts';
-import { limited } from './paging.ts';
+import { limited, ordered } from './paging.ts';
 import { and, join, type Sql, sql } from './sql.ts';
-import type { Subject } from './transition.ts';
+import { lockedStatus, type Subject } from './transition.ts';
+import { updateRow } from './updateRow.ts';
 
 export interface ShareGroupRow {
   id: string;
@@ -105,11 +107,9 @@ export async function listShareGroups(
   db: Queries,
   { where, order, page }: { where: Sql[]; order: Order; page: Page },
 ): Promise<ShareGroupRow[]> {
-  const way = order.direction === 'asc' ? sql`ASC` : sql`DESC`;
-  const column = sortColumns[order.key as keyof typeof sortColumns];
   const rows = await db.rows<Raw>`
     SELECT ${columns} FROM ${tables} WHERE g.deleted = 'False'${and(where)}
-    ORDER BY ${column} ${way}, g.created_at ${way}, g.id ${way} ${limited(page)}`;
+    ${ordered(sortColumns, order, sql`g.`)} ${limited(page)}`;
   return parseRows<ShareGroupRow>(rows);
 }
 
@@ -148,30 +148,17 @@ export async function insertShareGroup(tx: Tx, group: NewShareGroup): Promise<vo
 }
 
 /** Changes what is given, leaves what is undefined. */
-export async function updateShareGroup(
+export function updateShareGroup(
   tx: Tx,
   id: string,
   set: { name?: string | null | undefined; description?: string | null | undefined },
 ): Promise<void> {
-  const changes = [
-    ...(set.name === undefined ? [] : [sql`name = ${set.name}`]),
-    ...(set.description === undefined ? [] : [sql`description = ${set.description}`]),
-    sql`updated_at = UTC_TIMESTAMP(6)`,
-  ];
-  await tx.run`UPDATE share_groups SET ${join(changes, ', ')} WHERE id = ${id} AND deleted = 'False'`;
-}
-
-/** Sets the status by hand, whatever it was. */
-export async function setShareGroupStatus(tx: Tx, id: string, status: string): Promise<void> {
-  await tx.run`
-    UPDATE share_groups SET status = ${status}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${id} AND deleted = 'False'`;
+  return updateRow(tx, 'share_groups', id, { name: set.name, description: set.description });
 }
 
 /** Locks the group's row until the transaction ends: what it holds is counted, or changed, under it. Answers its status. */
-export async function lockShareGroup(tx: Tx, id: string): Promise<string | undefined> {
-  const row = await tx.row<{ status: string }>`
-    SELECT status FROM share_groups WHERE id = ${id} AND deleted = 'False' FOR UPDATE`;
-  return row?.status;
+export function lockShareGroup(tx: Tx, id: string): Promise<string | undefined> {
+  return lockedStatus(tx, 'share_groups', id);
 }
 
 /** How many shares and snapshots the group has. */

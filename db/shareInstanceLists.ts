@@ -1,7 +1,7 @@
 /** Share instances with the API's names: lists, one, a status set by hand. Admins see those of all projects. */
 import type { Page } from '#domain/paging.ts';
 import type { Schemas } from '#generated/handlers.ts';
-import type { Queries, Tx } from './connection.ts';
+import type { Queries } from './connection.ts';
 import { limited } from './paging.ts';
 import { join, nothing, type Sql, sql } from './sql.ts';
 
@@ -71,11 +71,4 @@ export async function findShareInstance(
   options: { withPaths?: boolean } = {},
 ): Promise<ShareInstanceRow | undefined> {
   return (await select(db, sql`i.id = ${id}`, options))[0];
-}
-
-/** Sets an instance's status, whatever it was; false when it is gone. */
-export async function setInstanceStatus(tx: Tx, id: string, status: string): Promise<boolean> {
-  const { affected } = await tx.run`
-    UPDATE share_instances SET status = ${status}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${id} AND deleted = 'False'`;
-  return affected > 0;
 }

@@ -23,11 +23,11 @@ import {
   listShareNetworks,
   lockShareNetwork,
   removeShareNetwork,
-  setShareNetworkStatus,
   updateShareNetwork,
   usesOfShareNetwork,
 } from './shareNetworks.ts';
 import { sql } from './sql.ts';
+import { setStatus } from './transition.ts';
 
 let database: TestDatabase;
 let db: Db;
@@ -123,7 +123,7 @@ test('Changes and removals reach what hangs on the network', async () => {
     expect(await lockShareNetwork(tx, id)).toBe('active');
     expect(await lockSubnet(tx, subnetId)).toBe(true);
     await updateShareNetwork(tx, id, { name: null, description: 'd' });
-    await setShareNetworkStatus(tx, id, 'error');
+    await setStatus(tx, 'share_networks', id, 'error');
     await redirectSubnet(tx, subnetId, { neutronNetId: 'n', neutronSubnetId: 's' });
     const found = describedSubnet((await findSubnet(tx, subnetId))!);
     await saveDescription(tx, { ...found, cidr: '10.0.0.0/24', ipVersion: 4, mtu: 1500 });

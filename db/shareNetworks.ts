@@ -2,11 +2,14 @@
  * Share networks with their subnets: lists, one, making, changing and removing one. Rows have the API's names; a
  * network comes with its subnets in one statement.
  */
+
 import type { Page } from '#domain/paging.ts';
 import type { Queries, Tx } from './connection.ts';
 import { jsonRow, parseRows, time } from './jsonRow.ts';
 import { type SubnetRow, subnetObject } from './shareNetworkSubnets.ts';
-import { and, int, join, nothing, type Sql, sql } from './sql.ts';
+import { and, int, nothing, type Sql, sql } from './sql.ts';
+import { lockedStatus } from './transition.ts';
+import { updateRow } from './updateRow.ts';
 
 export interface ShareNetworkRow {
   id: string;
@@ -100,33 +103,20 @@ export async function insertShareNetwork(tx: Tx, network: NewShareNetwork): Prom
 }
 
 /** Changes what is given, leaves what is undefined. */
-export async function updateShareNetwork(
+export function updateShareNetwork(
   tx: Tx,
   id: string,
   set: { name?: string | null | undefined; description?: string | null | undefined },
 ): Promise<void> {
-  const changes = [
-    ...(set.name === undefined ? [] : [sql`name = ${set.name}`]),
-    ...(set.description === undefined ? [] : [sql`description = ${set.description}`]),
-    sql`updated_at = UTC_TIMESTAMP(6)`,
-  ];
-  await tx.run`UPDATE share_networks SET ${join(changes, ', ')} WHERE id = ${id} AND deleted = 'False'`;
-}
-
-/** Sets the status, whatever it was. */
-export async function setShareNetworkStatus(tx: Tx, id: string, status: string): Promise<void> {
-  await tx.run`
-    UPDATE share_networks SET status = ${status}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${id} AND deleted = 'False'`;
+  return updateRow(tx, 'share_networks', id, { name: set.name, description: set.description });
 }
 
 /**
  * Locks the network until the transaction ends, so that its subnets, security services and users change one at a
  * time; answers its status, or undefined when there is no such network.
  */
-export async function lockShareNetwork(tx: Tx, id: string): Promise<string | undefined> {
-  const row = await tx.row<{ status: string }>`
-    SELECT status FROM share_networks WHERE id = ${id} AND deleted = 'False' FOR UPDATE`;
-  return row?.status;
+export function lockShareNetwork(tx: Tx, id: string): Promise<string | undefined> {
+  return lockedStatus(tx, 'share_networks', id);
 }
 
 /** Keeps the network from being removed until the transaction ends; false when there is none. Many may at once. */

@@ -5,7 +5,7 @@
 import type { Queries, Tx } from './connection.ts';
 import { flag, json, jsonRow, parseRows, time } from './jsonRow.ts';
 import { and, join, list, type Sql, sql } from './sql.ts';
-import type { Subject } from './transition.ts';
+import { lockedStatus, type Subject } from './transition.ts';
 
 export interface ShareServerRow {
   id: string;
@@ -133,10 +133,8 @@ export async function addServedSubnet(tx: Tx, id: string, subnetId: string): Pro
 }
 
 /** Locks a server until the transaction ends, so that nothing is put on it; answers its status, undefined when it is gone. */
-export async function lockShareServer(tx: Tx, id: string): Promise<string | undefined> {
-  const row = await tx.row<{ status: string }>`
-    SELECT status FROM share_servers WHERE id = ${id} AND deleted = 'False' FOR UPDATE`;
-  return row?.status;
+export function lockShareServer(tx: Tx, id: string): Promise<string | undefined> {
+  return lockedStatus(tx, 'share_servers', id);
 }
 
 /** What is on a server: share instances and share groups. */
@@ -153,12 +151,6 @@ export async function serversCalled(db: Queries, host: string, identifier: strin
     SELECT id FROM share_servers WHERE deleted = 'False' AND host = ${host} AND
       (LOCATE(identifier, ${identifier}) > 0 OR LOCATE(REPLACE(id, '-', '_'), REPLACE(${identifier}, '-', '_')) > 0)`;
   return rows.map(({ id }) => id);
-}
-
-/** Sets a server's status, whatever it was. */
-export async function setServerStatus(tx: Tx, id: string, status: string): Promise<void> {
-  await tx.run`
-    UPDATE share_servers SET status = ${status}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${id} AND deleted = 'False'`;
 }
 
 /** The phase of a migration, or null for none. */

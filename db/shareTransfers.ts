@@ -2,7 +2,7 @@
 import type { Order, Page } from '#domain/paging.ts';
 import type { Queries, Tx } from './connection.ts';
 import { containing } from './like.ts';
-import { limited } from './paging.ts';
+import { limited, ordered } from './paging.ts';
 import { and, int, type Sql, sql } from './sql.ts';
 
 export interface ShareTransferRow {
@@ -75,15 +75,13 @@ export function listShareTransfers(
   db: Queries,
   { equal, nameLike, order, page }: ShareTransferQuery,
 ): Promise<ShareTransferRow[]> {
-  const way = order.direction === 'asc' ? sql`ASC` : sql`DESC`;
-  const column = sortColumns[order.key as keyof typeof sortColumns];
   const where: Sql[] = [
     ...Object.entries(equal).map(([key, value]) => sql`${sortColumns[key as TransferFilter]} = ${value}`),
     ...(nameLike === undefined ? [] : [sql`display_name LIKE ${containing(nameLike)}`]),
   ];
   return db.rows`
     SELECT ${columns} FROM transfers WHERE resource_type = 'share' AND deleted = 'False'${and(where)}
-    ORDER BY ${column} ${way}, created_at ${way}, id ${way} ${limited(page)}`;
+    ${ordered(sortColumns, order)} ${limited(page)}`;
 }
 
 export interface NewShareTransfer {

@@ -1,10 +1,12 @@
 /** Shares and the instance that stands for each: lists, one, making one. Rows have the API's names. */
+
 import type { Order, Page } from '#domain/paging.ts';
 import type { Schemas } from '#generated/handlers.ts';
 import type { Queries, Tx } from './connection.ts';
 import { flag, json, jsonRow, parseRows, time } from './jsonRow.ts';
-import { limited } from './paging.ts';
+import { limited, ordered } from './paging.ts';
 import { and, join, type Sql, sql } from './sql.ts';
+import { updateRow } from './updateRow.ts';
 
 export interface ShareRow {
   id: string;
@@ -170,17 +172,11 @@ const sortColumns = {
 
 export const shareSortKeys = Object.keys(sortColumns);
 
-function orderBy({ key, direction }: Order): Sql {
-  const column = sortColumns[key as keyof typeof sortColumns];
-  const way = direction === 'asc' ? sql`ASC` : sql`DESC`;
-  return sql`ORDER BY ${column} ${way}, s.created_at ${way}, s.id ${way}`;
-}
-
 /** A page of shares; one statement whatever its length. */
 export async function listShares(db: Queries, query: ShareQuery): Promise<ShareRow[]> {
   const rows = await db.rows<Raw>`
     SELECT ${query.withPaths ? shareColumnsWithPaths : shareColumns} FROM ${tables}
-    WHERE s.deleted = 'False'${and(query.where)} ${orderBy(query.order)} ${limited(query.page)}`;
+    WHERE s.deleted = 'False'${and(query.where)} ${ordered(sortColumns, query.order, sql`s.`)} ${limited(query.page)}`;
   return parseRows<ShareRow>(rows);
 }
 
@@ -191,7 +187,7 @@ export function listShareNames(
 ): Promise<{ id: string; name: string | null }[]> {
   return db.rows`
     SELECT s.id, s.display_name AS name FROM ${tables}
-    WHERE s.deleted = 'False'${and(query.where)} ${orderBy(query.order)} ${limited(query.page)}`;
+    WHERE s.deleted = 'False'${and(query.where)} ${ordered(sortColumns, query.order, sql`s.`)} ${limited(query.page)}`;
 }
 
 /** How many shares the conditions match, pages aside. */
@@ -271,18 +267,16 @@ export async function insertShareMetadata(
 }
 
 /** Changes what is given, leaves what is undefined. */
-export async function updateShare(
+export function updateShare(
   tx: Tx,
   id: string,
   set: { name?: string | null; description?: string | null; isPublic?: boolean },
 ): Promise<void> {
-  const changes = [
-    ...(set.name === undefined ? [] : [sql`display_name = ${set.name}`]),
-    ...(set.description === undefined ? [] : [sql`display_description = ${set.description}`]),
-    ...(set.isPublic === undefined ? [] : [sql`is_public = ${set.isPublic}`]),
-    sql`updated_at = UTC_TIMESTAMP(6)`,
-  ];
-  await tx.run`UPDATE shares SET ${join(changes, ', ')} WHERE id = ${id} AND deleted = 'False'`;
+  return updateRow(tx, 'shares', id, {
+    display_name: set.name,
+    display_description: set.description,
+    is_public: set.isPublic,
+  });
 }
 
 /** The phase of something long, or null for none. */

@@ -1,12 +1,15 @@
 /** Snapshots and the instance that stands for each: lists, one, making one, driving one. Rows have the API's names. */
+
 import type { BackendSnapshot } from '#domain/backend.ts';
 import type { Order, Page } from '#domain/paging.ts';
 import { statusPrecedence } from '#domain/snapshots.ts';
 import type { Queries, Tx } from './connection.ts';
 import { mergeMetadata, snapshotMetadata } from './metadata.ts';
+import { limited, ordered } from './paging.ts';
 import { backendShare, findInstance, type InstanceRow } from './shareInstances.ts';
 import { lockShare } from './shares.ts';
-import { and, int, join, list, nothing, type Sql, sql } from './sql.ts';
+import { and, join, list, type Sql, sql } from './sql.ts';
+import { updateRow } from './updateRow.ts';
 
 export interface SnapshotRow {
   id: string;
@@ -109,14 +112,8 @@ const sortColumns = {
 
 export const snapshotSortKeys = Object.keys(sortColumns);
 
-function rest({ where, order, page: { limit, offset } }: SnapshotQuery): Sql {
-  const way = order.direction === 'asc' ? sql`ASC` : sql`DESC`;
-  const column = sortColumns[order.key as keyof typeof sortColumns];
-  const page =
-    limit === null && offset === 0
-      ? nothing
-      : sql`LIMIT ${int(limit ?? 2 ** 31)} OFFSET ${int(Math.min(offset, 2 ** 31))}`;
-  return sql`WHERE s.deleted = 'False'${and(where)} ORDER BY ${column} ${way}, s.created_at ${way}, s.id ${way} ${page}`;
+function rest({ where, order, page }: SnapshotQuery): Sql {
+  return sql`WHERE s.deleted = 'False'${and(where)} ${ordered(sortColumns, order, sql`s.`)} ${limited(page)}`;
 }
 
 /** A page of snapshots; one statement whatever its length. */
@@ -183,17 +180,15 @@ export async function lockSources(
 }
 
 /** Changes what is given, leaves what is undefined. */
-export async function updateSnapshot(
+export function updateSnapshot(
   tx: Tx,
   id: string,
   set: { name?: string | null | undefined; description?: string | null | undefined },
 ): Promise<void> {
-  const changes = [
-    ...(set.name === undefined ? [] : [sql`display_name = ${set.name}`]),
-    ...(set.description === undefined ? [] : [sql`display_description = ${set.description}`]),
-    sql`updated_at = UTC_TIMESTAMP(6)`,
-  ];
-  await tx.run`UPDATE share_snapshots SET ${join(changes, ', ')} WHERE id = ${id} AND deleted = 'False'`;
+  return updateRow(tx, 'share_snapshots', id, {
+    display_name: set.name,
+    display_description: set.description,
+  });
 }
 
 /** Locks the snapshot's row until the transaction ends; false when there is none. */

@@ -65,6 +65,20 @@ export async function change(tx: Tx, step: NamedStep, subject: Subject, force = 
   });
 }
 
+/** Sets a status by hand, whatever it was; false when there is no such row. */
+export async function setStatus(tx: Tx, table: StatusTable, id: string, status: string): Promise<boolean> {
+  const { affected } = await tx.run`
+    UPDATE ${name(table)} SET status = ${status}, updated_at = UTC_TIMESTAMP(6) WHERE id = ${id} AND deleted = 'False'`;
+  return affected > 0;
+}
+
+/** Locks a row until the transaction ends; answers its status, undefined when there is no such row. */
+export async function lockedStatus(tx: Tx, table: StatusTable, id: string): Promise<string | undefined> {
+  const row = await tx.row<{ status: string }>`
+    SELECT status FROM ${name(table)} WHERE id = ${id} AND deleted = 'False' FOR UPDATE`;
+  return row?.status;
+}
+
 /** Ends a step well: rows still in `via` go to `to`. A row that was moved meanwhile (an admin's reset) stays. */
 export function complete(tx: Tx, step: NamedStep, table: StatusTable, id: string): Promise<void> {
   if (step.to === gone) throw new Error(`${step.kind} ends with its row removed, not with a status`);

@@ -71,9 +71,8 @@ export interface BackendShareServer {
   securityServices: readonly BackendSecurityService[];
 }
 
-/** A tenant's subnet and the server's ports in it. */
-export interface BackendNetwork {
-  subnetId: string;
+/** What is known of a subnet of a tenant's. */
+export interface SubnetFacts {
   neutronNetId: string | null;
   neutronSubnetId: string | null;
   /** flat, vlan, vxlan, gre, geneve, local; null when it has none */
@@ -83,6 +82,11 @@ export interface BackendNetwork {
   gateway: string | null;
   mtu: number | null;
   ipVersion: number | null;
+}
+
+/** A tenant's subnet and the server's ports in it. */
+export interface BackendNetwork extends SubnetFacts {
+  subnetId: string;
   metadata: Readonly<Record<string, string>>;
   ports: readonly NetworkPort[];
   /** ports in the network of the administrators, where there is one */

@@ -1,17 +1,9 @@
 /** What a network plug-in is asked: what a tenant's subnet is, and ports in it for a share server. */
-import type { NetworkPort } from './backend.ts';
+import type { NetworkPort, SubnetFacts } from './backend.ts';
 
 /** What is known of a subnet: from its row, before and after the plug-in has looked at it. */
-export interface SubnetDescription {
+export interface SubnetDescription extends SubnetFacts {
   id: string;
-  neutronNetId: string | null;
-  neutronSubnetId: string | null;
-  networkType: string | null;
-  segmentationId: number | null;
-  cidr: string | null;
-  gateway: string | null;
-  mtu: number | null;
-  ipVersion: number | null;
 }
 
 /** Who a port is for. */

@@ -29,26 +29,6 @@ export const backupJobs = {
   discard: 'backup.discard',
 } as const;
 
-/** What administrators may set the status of a backup to. */
-const settable: readonly string[] = [
-  'available',
-  'error',
-  'creating',
-  'deleting',
-  'error_deleting',
-  'migrating',
-  'migrating_to',
-  'server_migrating',
-];
-
-/** Refuses what is no status to be set, with those that are. */
-export function assertSettable(status: string): void {
-  if (settable.includes(status)) return;
-  throw fault('invalidInput', {
-    reason: `status must be one of ${settable.join(', ')}; not ${JSON.stringify(status)}`,
-  });
-}
-
 /** What a backup of this size counts against its project. */
 export function backupsQuota(size: number): { backups: number; backup_gigabytes: number } {
   return { backups: 1, backup_gigabytes: size };

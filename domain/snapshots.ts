@@ -74,28 +74,10 @@ export const statusPrecedence = [
   'error_deleting',
 ] as const;
 
-/** What administrators may set the status of a snapshot, and of one instance, to. */
-const settable: Record<'snapshot' | 'instance', readonly string[]> = {
-  snapshot: statusPrecedence.filter((status) => !deferredStates.includes(status)),
-  instance: [
-    'available',
-    'error',
-    'creating',
-    'deleting',
-    'error_deleting',
-    'migrating',
-    'migrating_to',
-    'server_migrating',
-  ],
-};
-
-/** Refuses what is no status to be set, with those that are. */
-export function assertSettable(status: string, of: 'snapshot' | 'instance'): void {
-  if (settable[of].includes(status)) return;
-  throw fault('invalidInput', {
-    reason: `status must be one of ${settable[of].join(', ')}; not ${JSON.stringify(status)}`,
-  });
-}
+/** What administrators may set the status of a snapshot to. */
+export const settableSnapshotStatuses: readonly string[] = statusPrecedence.filter(
+  (status) => !deferredStates.includes(status),
+);
 
 /** Only the newest snapshot can be reverted to: what came after it would be lost unseen. */
 export function assertNewest(snapshotId: string, newestId: string | undefined): void {

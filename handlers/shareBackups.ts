@@ -1,4 +1,5 @@
 /** Backups: creation, lists, one, changes of name and status, restoring, deletion. */
+
 import { randomUUID } from 'node:crypto';
 import { enqueue } from '#db/outbox.ts';
 import { take, withQuota } from '#db/quotas.ts';
@@ -10,7 +11,6 @@ import {
   listBackups,
   recordSource,
   type ShareBackupRow,
-  setBackupStatus,
   updateBackup,
 } from '#db/shareBackups.ts';
 import { holdersOf } from '#db/shareHolds.ts';
@@ -18,12 +18,13 @@ import { hostNow, lockUnresized } from '#db/shareLock.ts';
 import type { ShareRow } from '#db/shares.ts';
 import type { Sql } from '#db/sql.ts';
 import { backupSubject, standingSubject } from '#db/subjects.ts';
-import { change, transition } from '#db/transition.ts';
+import { change, setStatus, transition } from '#db/transition.ts';
 import { asBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
 import { DATA_QUEUE, shareQueue } from '#domain/services.ts';
-import { assertFits, assertSettable, backupLife, backupsQuota, restoreTarget } from '#domain/shareBackups.ts';
+import { assertSettable } from '#domain/settableStatuses.ts';
+import { assertFits, backupLife, backupsQuota, restoreTarget } from '#domain/shareBackups.ts';
 import { shareLife } from '#domain/shares.ts';
 import type { Operations } from '#generated/handlers.ts';
 import type { PolicyName } from '#generated/policies.ts';
@@ -82,7 +83,7 @@ export const shareBackups = {
   async resetShareBackupStatus({ ctx, path, body }) {
     assertSettable(body.status);
     const { id } = await visibleBackup(ctx, path.id, 'share_backup:reset_status');
-    await ctx.transaction((tx) => setBackupStatus(tx, id, body.status));
+    await ctx.transaction((tx) => setStatus(tx, 'share_backups', id, body.status));
   },
 } satisfies Partial<Handlers>;
 

@@ -9,7 +9,6 @@ import {
   listShareGroupSnapshots,
   membersOf,
   type ShareGroupSnapshotRow,
-  setShareGroupSnapshotStatus,
   shareGroupSnapshotIs,
   shareGroupSnapshotSortKeys,
   shareGroupSnapshotSubject,
@@ -17,7 +16,7 @@ import {
 } from '#db/shareGroupSnapshots.ts';
 import { findShareGroup, lockShareGroup, type ShareGroupRow, sharesOfGroup } from '#db/shareGroups.ts';
 import type { Sql } from '#db/sql.ts';
-import { change } from '#db/transition.ts';
+import { change, setStatus } from '#db/transition.ts';
 import { fault } from '#domain/faults.ts';
 import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
 import { shareQueue } from '#domain/services.ts';
@@ -75,7 +74,7 @@ export const shareGroupSnapshots = {
   async resetShareGroupSnapshotStatus({ ctx, path, body }) {
     const policy = 'share_group_snapshot:reset_status';
     const { id } = await visibleShareGroupSnapshot(ctx, path.id, { policy });
-    await ctx.transaction((tx) => setShareGroupSnapshotStatus(tx, id, body.status));
+    await ctx.transaction((tx) => setStatus(tx, 'share_group_snapshots', id, body.status));
   },
 } satisfies Partial<Handlers>;
 

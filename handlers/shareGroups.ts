@@ -7,14 +7,13 @@ import {
   listShareGroups,
   removeShareGroup,
   type ShareGroupRow,
-  setShareGroupStatus,
   shareGroupIs,
   shareGroupSortKeys,
   shareGroupSubject,
   updateShareGroup,
 } from '#db/shareGroups.ts';
 import type { Sql } from '#db/sql.ts';
-import { change } from '#db/transition.ts';
+import { change, setStatus } from '#db/transition.ts';
 import { asBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
@@ -57,7 +56,7 @@ export const shareGroups = {
 
   async resetShareGroupStatus({ ctx, path, body }) {
     const { id } = await visibleShareGroup(ctx, path.id, { policy: 'share_group:reset_status' });
-    await ctx.transaction((tx) => setShareGroupStatus(tx, id, body.status));
+    await ctx.transaction((tx) => setStatus(tx, 'share_groups', id, body.status));
   },
 } satisfies Partial<Handlers>;
 

@@ -4,17 +4,12 @@ import { withQuota } from '#db/quotas.ts';
 import { shareIs } from '#db/shareConditions.ts';
 import { endInstance } from '#db/shareDeletion.ts';
 import { holdersOf } from '#db/shareHolds.ts';
-import {
-  findShareInstance,
-  listShareInstances,
-  type ShareInstanceRow,
-  setInstanceStatus,
-} from '#db/shareInstanceLists.ts';
+import { findShareInstance, listShareInstances, type ShareInstanceRow } from '#db/shareInstanceLists.ts';
 import { findInstance, instancesOf } from '#db/shareInstances.ts';
 import { lockShare } from '#db/shares.ts';
 import type { Sql } from '#db/sql.ts';
 import { instanceSubject } from '#db/subjects.ts';
-import { change, transition } from '#db/transition.ts';
+import { change, setStatus, transition } from '#db/transition.ts';
 import { readBoolean } from '#domain/booleans.ts';
 import { fault } from '#domain/faults.ts';
 import { readPage } from '#domain/paging.ts';
@@ -55,7 +50,7 @@ export const shareInstances = {
   },
 
   async resetShareInstanceStatus({ ctx, path, body }) {
-    if (!(await ctx.transaction((tx) => setInstanceStatus(tx, path.id, body.status)))) {
+    if (!(await ctx.transaction((tx) => setStatus(tx, 'share_instances', path.id, body.status)))) {
       throw fault('shareInstanceNotFound', { id: path.id });
     }
   },

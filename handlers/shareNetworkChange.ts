@@ -1,9 +1,8 @@
 /** A share network in use changes or goes: its share servers have to follow, which takes them a while. */
 import type { Tx } from '#db/connection.ts';
 import type { ServerInNetwork } from '#db/shareNetworkSubnets.ts';
-import { setShareNetworkStatus } from '#db/shareNetworks.ts';
 import { addServedSubnet, lockShareServer, serverSubject, usesOfServer } from '#db/shareServers.ts';
-import { transition } from '#db/transition.ts';
+import { setStatus, transition } from '#db/transition.ts';
 import { fault } from '#domain/faults.ts';
 import { shareQueue } from '#domain/services.ts';
 import { serverLife } from '#domain/shareServers.ts';
@@ -37,7 +36,7 @@ export async function changeServers(
     });
     if ('subnetId' in change) await addServedSubnet(tx, id, change.subnetId);
   }
-  await setShareNetworkStatus(tx, networkId, serverLife.update.via);
+  await setStatus(tx, 'share_networks', networkId, serverLife.update.via);
 }
 
 /**

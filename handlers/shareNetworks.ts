@@ -1,4 +1,5 @@
 /** Share networks: creation, lists, one, changes of name and of its Neutron network, status, deletion. */
+
 import { randomUUID } from 'node:crypto';
 import type { Tx } from '#db/connection.ts';
 import { release, take, withQuota } from '#db/quotas.ts';
@@ -11,10 +12,10 @@ import {
   lockShareNetwork,
   removeShareNetwork,
   type ShareNetworkRow,
-  setShareNetworkStatus,
   updateShareNetwork,
   usesOfShareNetwork,
 } from '#db/shareNetworks.ts';
+import { setStatus } from '#db/transition.ts';
 import { fault } from '#domain/faults.ts';
 import { networkStatuses, refuseHalfNeutron } from '#domain/shareNetworks.ts';
 import { now } from '#domain/time.ts';
@@ -71,7 +72,7 @@ export const shareNetworks = {
       });
     }
     const { id } = await visibleShareNetwork(ctx, path.id, 'share_network:reset_status');
-    await ctx.transaction((tx) => setShareNetworkStatus(tx, id, body.status));
+    await ctx.transaction((tx) => setStatus(tx, 'share_networks', id, body.status));
   },
 } satisfies Partial<Handlers>;
 

@@ -4,7 +4,6 @@ import type { Tx } from '#db/connection.ts';
 import { enqueue } from '#db/outbox.ts';
 import { take, withQuota } from '#db/quotas.ts';
 import { endInstance } from '#db/shareDeletion.ts';
-import { setInstanceStatus } from '#db/shareInstanceLists.ts';
 import { findInstance } from '#db/shareInstances.ts';
 import { hostNow, lockUnresized } from '#db/shareLock.ts';
 import {
@@ -17,7 +16,7 @@ import {
 } from '#db/shareReplicas.ts';
 import { lockShare, type ShareRow } from '#db/shares.ts';
 import { replicaSubject } from '#db/subjects.ts';
-import { change } from '#db/transition.ts';
+import { change, setStatus } from '#db/transition.ts';
 import { fault } from '#domain/faults.ts';
 import { readMetadata } from '#domain/metadata.ts';
 import { nextLinks, readPage } from '#domain/paging.ts';
@@ -86,7 +85,7 @@ export const shareReplicas = {
 
   async resetShareReplicaStatus({ ctx, path, body }) {
     const { id } = await visibleReplica(ctx, path.id, 'share_replica:reset_status');
-    await ctx.transaction((tx) => setInstanceStatus(tx, id, body.status));
+    await ctx.transaction((tx) => setStatus(tx, 'share_instances', id, body.status));
   },
 
   async resetShareReplicaState({ ctx, path, body }) {

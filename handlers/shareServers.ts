@@ -7,12 +7,11 @@ import {
   type ShareServerRow,
   serverIs,
   serverSubject,
-  setServerStatus,
   setServerTask,
   usesOfServer,
 } from '#db/shareServers.ts';
 import type { Sql } from '#db/sql.ts';
-import { transition } from '#db/transition.ts';
+import { setStatus, transition } from '#db/transition.ts';
 import { type FaultCode, fault } from '#domain/faults.ts';
 import { shareQueue } from '#domain/services.ts';
 import { serverLife } from '#domain/shareServers.ts';
@@ -48,7 +47,7 @@ export const shareServers = {
 
   async resetShareServerStatus({ ctx, path, body }) {
     const { id } = await serverOf(ctx.db, path.id);
-    await ctx.transaction((tx) => setServerStatus(tx, id, body.status));
+    await ctx.transaction((tx) => setStatus(tx, 'share_servers', id, body.status));
   },
 
   async resetShareServerTaskState({ ctx, path, body }) {

@@ -1,9 +1,10 @@
 /** What admins and the recycle bin do to a share's state. */
+
 import { withQuota } from '#db/quotas.ts';
 import { restore, softDelete } from '#db/recycleBin.ts';
 import { hasLocks, holdersOf } from '#db/shareHolds.ts';
-import { setInstanceStatus } from '#db/shareInstanceLists.ts';
 import { lockShare, setTaskState } from '#db/shares.ts';
+import { setStatus } from '#db/transition.ts';
 import { fault } from '#domain/faults.ts';
 import { softDeletable } from '#domain/shares.ts';
 import type { Handlers } from './request.ts';
@@ -16,7 +17,7 @@ export const shareState = {
     ctx.authorize('share:reset_status', share);
     const status = body.status ?? body['os-status'];
     if (!status) throw fault('invalidInput', { reason: 'the status to set must be given' });
-    await ctx.transaction((tx) => setInstanceStatus(tx, share.instance_id, status));
+    await ctx.transaction((tx) => setStatus(tx, 'share_instances', share.instance_id, status));
   },
 
   async resetShareTaskState({ ctx, path, body }) {

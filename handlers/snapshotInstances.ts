@@ -1,4 +1,5 @@
 /** Snapshot instances as administrators see them, and where snapshots are exported. */
+
 import {
   listSnapshotInstances,
   type SnapshotExportLocationRow,
@@ -7,7 +8,7 @@ import {
   snapshotExportLocations,
 } from '#db/snapshotInstances.ts';
 import { fault } from '#domain/faults.ts';
-import { assertSettable } from '#domain/snapshots.ts';
+import { assertSettable } from '#domain/settableStatuses.ts';
 import type { Ctx } from './context.ts';
 import type { Handlers } from './request.ts';
 import { visibleSnapshot } from './visibleSnapshot.ts';
@@ -26,7 +27,7 @@ export const snapshotInstances = {
   },
 
   async resetSnapshotInstanceStatus({ ctx, path, body }) {
-    assertSettable(body.status, 'instance');
+    assertSettable(body.status);
     const { id } = await instance(ctx, path.id);
     await ctx.transaction((tx) => setSnapshotStatus(tx, { instanceId: id }, body.status));
   },

@@ -1,4 +1,5 @@
 /** Snapshots: creation, lists, one, changes of name and status, deletion. */
+
 import { randomUUID } from 'node:crypto';
 import type { Tx } from '#db/connection.ts';
 import { enqueue } from '#db/outbox.ts';
@@ -23,7 +24,8 @@ import { fault } from '#domain/faults.ts';
 import { readMetadata } from '#domain/metadata.ts';
 import { nextLinks, readOrder, readPage } from '#domain/paging.ts';
 import { shareQueue } from '#domain/services.ts';
-import { assertSettable, snapshotLife, snapshotsQuota } from '#domain/snapshots.ts';
+import { assertSettable } from '#domain/settableStatuses.ts';
+import { settableSnapshotStatuses, snapshotLife, snapshotsQuota } from '#domain/snapshots.ts';
 import { now } from '#domain/time.ts';
 import type { Operations } from '#generated/handlers.ts';
 import type { Ctx } from './context.ts';
@@ -84,7 +86,7 @@ export const snapshots = {
   },
 
   async resetSnapshotStatus({ ctx, path, body }) {
-    assertSettable(body.status, 'snapshot');
+    assertSettable(body.status, settableSnapshotStatuses);
     const { id } = await visibleSnapshot(ctx, path.id, 'share_snapshot:reset_status');
     await ctx.transaction((tx) => setSnapshotStatus(tx, { snapshotId: id }, body.status));
   },

@@ -1,19 +1,20 @@
 /** Share servers follow their network: it got another subnet, or other security services. */
+
 import type { Tx } from '#db/connection.ts';
 import { type DrivenServer, findDrivenServer } from '#db/drivenServers.ts';
 import { heldRules } from '#db/heldRules.ts';
-import { insertMessage, type NewMessage } from '#db/messages.ts';
 import { backendShare, instancesOnServer, replaceExportLocations } from '#db/shareInstances.ts';
 import { serversOfShareNetwork } from '#db/shareNetworkSubnets.ts';
-import { lockShareNetwork, setShareNetworkStatus } from '#db/shareNetworks.ts';
+import { lockShareNetwork } from '#db/shareNetworks.ts';
 import { saveDetails } from '#db/shareServers.ts';
-import { abandon, complete } from '#db/transition.ts';
+import { abandon, complete, setStatus } from '#db/transition.ts';
 import { serverLife } from '#domain/shareServers.ts';
 import { DriverError, type ExportLocation } from '#drivers/driver.ts';
 import { isServed } from './ensure.ts';
 import { job, minutes, type Run } from './job.ts';
 import { allocatePorts, serversOf } from './serverPorts.ts';
 import { detailOf, serverIn } from './shareServers.ts';
+import { tell } from './tell.ts';
 
 /** What has changed, for the message to whoever changed it. */
 export interface NetworkChange {
@@ -51,14 +52,14 @@ export const updateServer = job<DrivenServer, Updated>({
     if (status !== serverLife.update.via) return;
     const left = await serversOfShareNetwork(tx, networkId);
     if (left.every((server) => server.status !== serverLife.update.via))
-      await setShareNetworkStatus(tx, networkId, 'active');
+      await setStatus(tx, 'share_networks', networkId, 'active');
   },
   async fail(tx, { id }, error, run) {
     const { networkId } = changeOf(run);
     await lockShareNetwork(tx, networkId);
     await abandon(tx, serverLife.update, 'share_servers', id);
-    await setShareNetworkStatus(tx, networkId, 'error');
-    await tell(tx, error, run);
+    await setStatus(tx, 'share_networks', networkId, 'error');
+    await tellOfChange(tx, error, run);
   },
 });
 
@@ -83,18 +84,12 @@ async function locationsNow(
 
 const changeOf = ({ row }: Run) => row.payload as unknown as NetworkChange;
 
-async function tell(tx: Tx, error: unknown, run: Run): Promise<void> {
+function tellOfChange(tx: Tx, error: unknown, run: Run): Promise<void> {
   const { resourceType, resourceId } = changeOf(run);
-  const what: Pick<NewMessage, 'action' | 'detail'> =
-    resourceType === 'SECURITY_SERVICE'
-      ? { action: 'addUpdateSecurityService', detail: 'unsupportedAddUpdateSecurityService' }
-      : { action: 'update', detail: detailOf(error, 'unknownError') };
-  const { projectId, requestId } = run.requester;
-  await insertMessage(
-    tx,
-    { projectId, requestId, resourceType, resourceId, ...what },
-    run.tools.settings.message_ttl,
-  );
+  const about = { projectId: run.requester.projectId, resourceType, resourceId };
+  return resourceType === 'SECURITY_SERVICE'
+    ? tell(tx, run, about, 'addUpdateSecurityService', 'unsupportedAddUpdateSecurityService')
+    : tell(tx, run, about, 'update', detailOf(error, 'unknownError'));
 }
 
 export const serverUpdateJobs = [updateServer];

@@ -2,9 +2,10 @@
  * Share groups: placed by the scheduler, made and unmade by the worker of their back end. A group from a snapshot is
  * made first, then its shares by jobs of their own, and it is available when all of them are.
  */
+
 import type { Tx } from '#db/connection.ts';
 import { findDrivenServer } from '#db/drivenServers.ts';
-import { insertMessage, type MessageAction, type MessageDetail } from '#db/messages.ts';
+import type { MessageAction, MessageDetail } from '#db/messages.ts';
 import { enqueue } from '#db/outbox.ts';
 import { release } from '#db/quotas.ts';
 import {
@@ -31,6 +32,7 @@ import { PATIENT_ATTEMPTS, placerOf } from './placement.ts';
 import type { Outcome } from './scheduler/schedule.ts';
 import { NoShareServer, provideServer } from './serverPlacement.ts';
 import { leaveServer } from './shareServers.ts';
+import { tell } from './tell.ts';
 
 /** Finds the pool, then hands the group on to that pool's worker. */
 export const scheduleShareGroup = job<ShareGroupRow, Outcome>({
@@ -214,25 +216,15 @@ async function failCreation(
 }
 
 /** A user message about the group, to the project it belongs to. */
-export async function tellOfGroup(
+export function tellOfGroup(
   tx: Tx,
   group: ShareGroupRow,
   run: Run,
   action: MessageAction,
   detail: MessageDetail,
 ): Promise<void> {
-  await insertMessage(
-    tx,
-    {
-      projectId: group.project_id,
-      requestId: run.requester.requestId,
-      resourceType: 'SHARE_GROUP',
-      resourceId: group.id,
-      action,
-      detail,
-    },
-    run.tools.settings.message_ttl,
-  );
+  const about = { projectId: group.project_id, resourceType: 'SHARE_GROUP', resourceId: group.id } as const;
+  return tell(tx, run, about, action, detail);
 }
 
 export const shareGroupJobList = [scheduleShareGroup, provisionShareGroup, fillShareGroup, deleteShareGroup];

@@ -1,8 +1,9 @@
 /** Share replicas: placed by the scheduler near the active one, made and unmade by the worker of their back end. */
+
 import { settleRules } from '#db/accessStates.ts';
 import type { Tx } from '#db/connection.ts';
 import { heldRules } from '#db/heldRules.ts';
-import { insertMessage, type MessageAction, type MessageDetail } from '#db/messages.ts';
+import type { MessageAction, MessageDetail } from '#db/messages.ts';
 import { recordReplicaSnapshots, snapshotsOfReplica } from '#db/replicaSnapshots.ts';
 import { endInstance } from '#db/shareDeletion.ts';
 import {
@@ -25,6 +26,7 @@ import { job, minutes, type Run } from './job.ts';
 import { PATIENT_ATTEMPTS, placerOf, requestFor } from './placement.ts';
 import type { Outcome } from './scheduler/schedule.ts';
 import { driverOf } from './shares.ts';
+import { tell } from './tell.ts';
 
 interface CreatePayload {
   replicaId: string;
@@ -182,25 +184,19 @@ async function failCreation(
 }
 
 /** A user message about the replica, to the project of its share. */
-export async function tellOfReplica(
+export function tellOfReplica(
   tx: Tx,
   replica: InstanceRow,
   run: Run,
   action: MessageAction,
   detail: MessageDetail,
 ): Promise<void> {
-  await insertMessage(
-    tx,
-    {
-      projectId: replica.projectId,
-      requestId: run.requester.requestId,
-      resourceType: 'SHARE_REPLICA',
-      resourceId: replica.id,
-      action,
-      detail,
-    },
-    run.tools.settings.message_ttl,
-  );
+  const about = {
+    projectId: replica.projectId,
+    resourceType: 'SHARE_REPLICA',
+    resourceId: replica.id,
+  } as const;
+  return tell(tx, run, about, action, detail);
 }
 
 export const replicaJobList = [scheduleReplica, provisionReplica, deleteReplica];

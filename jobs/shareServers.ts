@@ -1,7 +1,8 @@
 /** Share servers: set up with their ports before something goes onto them, torn down when nothing is on them any more. */
+
 import type { Tx } from '#db/connection.ts';
 import { type DrivenServer, drivenServersOn, findDrivenServer } from '#db/drivenServers.ts';
-import { insertMessage, type MessageDetail } from '#db/messages.ts';
+import type { MessageDetail } from '#db/messages.ts';
 import { sharesWaitingFor, unusedServers } from '#db/serverPlacement.ts';
 import {
   findShareServer,
@@ -22,6 +23,7 @@ import { ACTIVE, cleanable, serverLife } from '#domain/shareServers.ts';
 import { type Driver, DriverError } from '#drivers/driver.ts';
 import { job, minutes, type Requester, type Run, type Tools } from './job.ts';
 import { allocatePorts, releasePorts, type ServerOnHost, serversOf } from './serverPorts.ts';
+import { tell } from './tell.ts';
 
 const ENSURE_DEADLINE_MS = 60_000;
 
@@ -80,30 +82,12 @@ export const setupServer = job<DrivenServer, SetUp>({
   async fail(tx, server, error, run) {
     await abandon(tx, serverLife.setup, 'share_servers', server.id);
     if (error instanceof DriverError) await saveDetails(tx, server.id, error.details);
-    for (const share of await sharesWaitingFor(tx, server.id)) await tell(tx, share, error, run);
+    for (const { shareId, projectId } of await sharesWaitingFor(tx, server.id)) {
+      const about = { projectId, resourceType: 'SHARE', resourceId: shareId } as const;
+      await tell(tx, run, about, 'create', detailOf(error, 'noShareServer'));
+    }
   },
 });
-
-/** Why a share has no server, to the project it belongs to. */
-async function tell(
-  tx: Tx,
-  share: { shareId: string; projectId: string },
-  error: unknown,
-  run: Run,
-): Promise<void> {
-  await insertMessage(
-    tx,
-    {
-      projectId: share.projectId,
-      requestId: run.requester.requestId,
-      resourceType: 'SHARE',
-      resourceId: share.shareId,
-      action: 'create',
-      detail: detailOf(error, 'noShareServer'),
-    },
-    run.tools.settings.message_ttl,
-  );
-}
 
 /** What users are told of a failure; `other` where it says nothing to them. */
 export function detailOf(error: unknown, other: MessageDetail): MessageDetail {

@@ -1,6 +1,7 @@
 /** Shares: placed by the scheduler, made and unmade by the worker of their back end. */
+
 import type { Queries, Tx } from '#db/connection.ts';
-import { insertMessage, type MessageAction, type MessageDetail } from '#db/messages.ts';
+import type { MessageAction, MessageDetail } from '#db/messages.ts';
 import { hasSnapshotsOn } from '#db/replicaSnapshots.ts';
 import { forgetServer } from '#db/serverPlacement.ts';
 import { endInstance } from '#db/shareDeletion.ts';
@@ -26,6 +27,7 @@ import { PATIENT_ATTEMPTS, placerOf, requestFor, resolveHints } from './placemen
 import type { Outcome } from './scheduler/schedule.ts';
 import { NoShareServer } from './serverPlacement.ts';
 import { isOnBackend, leave, shareOnServer } from './shareOnServer.ts';
+import { tell } from './tell.ts';
 
 interface CreatePayload {
   instanceId: string;
@@ -100,25 +102,19 @@ async function failCreation(
 }
 
 /** A user message about the share, to the project it belongs to. */
-export async function tellOfShare(
+export function tellOfShare(
   tx: Tx,
   instance: InstanceRow,
   run: Run,
   action: MessageAction,
   detail: MessageDetail,
 ): Promise<void> {
-  await insertMessage(
-    tx,
-    {
-      projectId: instance.projectId,
-      requestId: run.requester.requestId,
-      resourceType: 'SHARE',
-      resourceId: instance.shareId,
-      action,
-      detail,
-    },
-    run.tools.settings.message_ttl,
-  );
+  const about = {
+    projectId: instance.projectId,
+    resourceType: 'SHARE',
+    resourceId: instance.shareId,
+  } as const;
+  return tell(tx, run, about, action, detail);
 }
 
 /** The driver of an instance's back end; its absence is a failure of the job, not of the process. */

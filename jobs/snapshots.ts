@@ -1,6 +1,7 @@
 /** Snapshots: taken and removed by the worker of the back end that their share is on. */
+
 import type { Tx } from '#db/connection.ts';
-import { insertMessage, type MessageAction } from '#db/messages.ts';
+import type { MessageAction } from '#db/messages.ts';
 import { release } from '#db/quotas.ts';
 import {
   recordSnapshotMade,
@@ -15,6 +16,7 @@ import { DriverError, type SnapshotCreated, type Snapshots } from '#drivers/driv
 import { type Job, job, minutes, type Run, TryAgain } from './job.ts';
 import { look } from './shareReplicaState.ts';
 import { driverOf } from './shares.ts';
+import { tell } from './tell.ts';
 
 export const createSnapshot = job<DrivenSnapshot, SnapshotCreated>({
   kind: snapshotLife.create.kind,
@@ -104,24 +106,18 @@ export function snapshotsOf(run: Run, { share }: DrivenSnapshot): Snapshots {
 }
 
 /** A user message about the snapshot, to the project it belongs to. */
-export async function tellOfSnapshot(
+export function tellOfSnapshot(
   tx: Tx,
   snapshot: DrivenSnapshot,
   run: Run,
   action: MessageAction,
 ): Promise<void> {
-  await insertMessage(
-    tx,
-    {
-      projectId: snapshot.projectId,
-      requestId: run.requester.requestId,
-      resourceType: 'SHARE_SNAPSHOT',
-      resourceId: snapshot.snapshotId,
-      action,
-      detail: 'unknownError',
-    },
-    run.tools.settings.message_ttl,
-  );
+  const about = {
+    projectId: snapshot.projectId,
+    resourceType: 'SHARE_SNAPSHOT',
+    resourceId: snapshot.snapshotId,
+  } as const;
+  return tell(tx, run, about, action, 'unknownError');
 }
 
 export const snapshotJobs = [createSnapshot, deleteSnapshot, deferredDeleteSnapshot];
